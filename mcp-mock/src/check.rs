@@ -1,0 +1,6 @@
+use crate::cli::CheckArgs;
+use crate::exit::Exit;
+
+pub(crate) fn run(_args: &CheckArgs) -> Exit {
+    todo!()
+}

@@ -1,0 +1,57 @@
+//! `mcp-mock`: the mocked server, and the commands around its document.
+
+mod check;
+mod cli;
+mod config;
+mod exit;
+mod new;
+mod schema;
+mod serve;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use cli::{Cli, Command};
+use exit::Exit;
+
+fn main() -> ExitCode {
+    let exit = match Cli::parse().command {
+        Command::Serve(args) => serve::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::New(args) => new::run(&args),
+        Command::Schema => schema::run(),
+        Command::Config(args) => config::run(&args),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "mcp-mock", &mut script);
+            print(&script)
+        }
+        Command::Man => {
+            let mut page = Vec::new();
+            match clap_mangen::Man::new(Cli::command()).render(&mut page) {
+                Ok(()) => print(&page),
+                Err(error) => complain(&error),
+            }
+        }
+    };
+    exit.into()
+}
+
+/// Writes a command's result; a reader that has left is not an error.
+fn print(text: &[u8]) -> Exit {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(text).and_then(|()| stdout.flush()) {
+        Ok(()) => Exit::Success,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Success,
+        Err(error) => complain(&format!("cannot write to stdout: {error}")),
+    }
+}
+
+/// Says on stderr why a command was refused.
+fn complain(message: &dyn std::fmt::Display) -> Exit {
+    // Nothing is left to be told when stderr is gone too.
+    let _ = writeln!(io::stderr(), "mcp-mock: {message}");
+    Exit::Refused
+}

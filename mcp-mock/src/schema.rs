@@ -1,0 +1,5 @@
+use crate::exit::Exit;
+
+pub(crate) fn run() -> Exit {
+    todo!()
+}
