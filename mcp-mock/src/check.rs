@@ -8,7 +8,7 @@ use crate::cli::{CheckArgs, Format};
 use crate::exit::Exit;
 
 pub(crate) fn run(args: &CheckArgs) -> Exit {
-    let options = Options { compat_waza: args.compat.is_some() };
+    let options = Options { compat_waza: args.compat.is_some(), is_serving: false };
     let mut files = Vec::new();
     let mut is_unopened = false;
     for path in &args.files {
