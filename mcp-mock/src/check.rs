@@ -1,6 +1,6 @@
 //! `mcp-mock check`: every fault of every file at once.
 
-use std::io::{self, IsTerminal};
+use std::io;
 
 use fixtures::document::{self, Checked, Options};
 
@@ -35,8 +35,7 @@ pub(crate) fn run(args: &CheckArgs) -> Exit {
 }
 
 fn human(files: &[Checked]) -> String {
-    let is_styled = io::stdout().is_terminal()
-        && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let is_styled = crate::is_styled(&io::stdout());
     let mut text = String::new();
     for file in files {
         text += &document::render_human(&file.diagnostics, is_styled);

@@ -1,14 +1,17 @@
 //! `mcp-mock`: the mocked server, and the commands around its document.
 
+mod call;
 mod check;
 mod cli;
 mod config;
 mod exit;
 mod new;
+mod protocol;
 mod schema;
 mod serve;
+mod stdio;
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -54,4 +57,9 @@ fn complain(message: &dyn std::fmt::Display) -> Exit {
     // Nothing is left to be told when stderr is gone too.
     let _ = writeln!(io::stderr(), "mcp-mock: {message}");
     Exit::Refused
+}
+
+/// Whether text for a terminal gets colour (<https://no-color.org>).
+fn is_styled(stream: &impl IsTerminal) -> bool {
+    stream.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }

@@ -1,0 +1,401 @@
+//! The shapes of all revisions of MCP, as JSON text.
+//!
+//! A request is *modern* when its `_meta` names the 2026-07-28 revision: it
+//! needs no handshake, and its result says `resultType` and who the server is.
+//! Each reply has the shape of its own request's revision.
+
+use std::collections::BTreeMap;
+
+use fixtures::document::{Json, Server, Tool};
+use serde::ser::{SerializeMap, SerializeSeq};
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use crate::stdio::Id;
+
+/// The revisions with a handshake, oldest first.
+pub(crate) const HANDSHAKE_VERSIONS: [&str; 4] =
+    ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+
+/// The revision in which every request stands for itself.
+pub(crate) const MODERN_VERSION: &str = "2026-07-28";
+
+const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+
+/// `UnsupportedProtocolVersion` of MCP 2026-07-28.
+const UNSUPPORTED_VERSION: i32 = -32022;
+
+/// How a reply is shaped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Era {
+    /// With a handshake before.
+    Legacy,
+    /// 2026-07-28.
+    Modern,
+}
+
+/// A JSON-RPC error.
+#[derive(Debug, Serialize)]
+pub(crate) struct RpcError {
+    code: i32,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<Value>,
+}
+
+impl RpcError {
+    pub(crate) fn invalid_request(reason: &str) -> RpcError {
+        RpcError { code: -32600, message: format!("invalid request: {reason}"), data: None }
+    }
+
+    pub(crate) fn unknown_method(method: &str) -> RpcError {
+        RpcError { code: -32601, message: format!("method not found: {method}"), data: None }
+    }
+
+    pub(crate) fn invalid_params(reason: impl Into<String>) -> RpcError {
+        RpcError { code: -32602, message: reason.into(), data: None }
+    }
+
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Whether the client speaks a revision that this server does not know.
+    pub(crate) fn is_unsupported_version(&self) -> bool {
+        self.code == UNSUPPORTED_VERSION
+    }
+
+    fn unsupported_version(requested: &str) -> RpcError {
+        let supported: Vec<&str> = supported_versions().collect();
+        let data = serde_json::json!({"supported": supported, "requested": requested});
+        RpcError {
+            code: UNSUPPORTED_VERSION,
+            message: "Unsupported protocol version".to_owned(),
+            data: Some(data),
+        }
+    }
+}
+
+fn supported_versions() -> impl Iterator<Item = &'static str> {
+    HANDSHAKE_VERSIONS.into_iter().chain([MODERN_VERSION])
+}
+
+/// The `_meta` of params, which must be an object where it is given.
+pub(crate) fn meta(params: &Map<String, Value>) -> Result<Option<&Map<String, Value>>, RpcError> {
+    match params.get("_meta") {
+        None => Ok(None),
+        Some(Value::Object(meta)) => Ok(Some(meta)),
+        Some(_) => Err(RpcError::invalid_params("`_meta` must be an object")),
+    }
+}
+
+/// The era that a request's `_meta` names, if it names one.
+pub(crate) fn era_of(meta: Option<&Map<String, Value>>) -> Result<Option<Era>, RpcError> {
+    let Some((meta, version)) = meta.and_then(|meta| Some((meta, meta.get(META_VERSION)?))) else {
+        return Ok(None);
+    };
+    match version {
+        Value::String(version) if version == MODERN_VERSION => match meta.get(META_CAPABILITIES) {
+            Some(Value::Object(_)) => Ok(Some(Era::Modern)),
+            _ => Err(RpcError::invalid_params(format!(
+                "`_meta` must have `{META_CAPABILITIES}`, an object"
+            ))),
+        },
+        Value::String(version) if HANDSHAKE_VERSIONS.contains(&version.as_str()) => {
+            Ok(Some(Era::Legacy))
+        }
+        Value::String(version) => Err(RpcError::unsupported_version(version)),
+        _ => Err(RpcError::invalid_params(format!("`{META_VERSION}` must be a string"))),
+    }
+}
+
+/// The version that `initialize` agrees on: the client's when known, else the newest.
+pub(crate) fn negotiate(params: &Map<String, Value>) -> Result<&'static str, RpcError> {
+    let Some(Value::String(requested)) = params.get("protocolVersion") else {
+        return Err(RpcError::invalid_params("`protocolVersion` must be a string"));
+    };
+    if !matches!(params.get("capabilities"), Some(Value::Object(_))) {
+        return Err(RpcError::invalid_params("`capabilities` must be an object"));
+    }
+    let client = params.get("clientInfo").and_then(Value::as_object);
+    if !client.is_some_and(|client| {
+        ["name", "version"].iter().all(|key| client.get(*key).is_some_and(Value::is_string))
+    }) {
+        return Err(RpcError::invalid_params(
+            "`clientInfo` must be an object with `name` and `version`",
+        ));
+    }
+    let known = HANDSHAKE_VERSIONS.into_iter().find(|version| version == requested);
+    Ok(known.unwrap_or(HANDSHAKE_VERSIONS[HANDSHAKE_VERSIONS.len() - 1]))
+}
+
+/// Appends a response line.
+pub(crate) fn write_result(out: &mut Vec<u8>, id: &Id, result: &impl Serialize) {
+    out.extend_from_slice(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":").as_bytes());
+    write_json(out, result);
+    out.extend_from_slice(b"}\n");
+}
+
+/// Appends an error line; without an `id` where it could not be read.
+pub(crate) fn write_error(out: &mut Vec<u8>, id: Option<&Id>, error: &RpcError) {
+    out.extend_from_slice(b"{\"jsonrpc\":\"2.0\"");
+    if let Some(id) = id {
+        out.extend_from_slice(format!(",\"id\":{id}").as_bytes());
+    }
+    out.extend_from_slice(b",\"error\":");
+    write_json(out, error);
+    out.extend_from_slice(b"}\n");
+}
+
+fn write_json(out: &mut Vec<u8>, value: &impl Serialize) {
+    serde_json::to_writer(out, value).expect("string keys and a growing buffer cannot fail");
+}
+
+/// The result of `initialize`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct InitializeResult<'a> {
+    protocol_version: &'static str,
+    capabilities: Capabilities,
+    server_info: ServerInfo<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instructions: Option<&'a str>,
+}
+
+impl<'a> InitializeResult<'a> {
+    pub(crate) fn new(server: &'a Server, protocol_version: &'static str) -> InitializeResult<'a> {
+        InitializeResult {
+            protocol_version,
+            capabilities: Capabilities::default(),
+            server_info: ServerInfo::of(server),
+            instructions: server.instructions.as_deref(),
+        }
+    }
+}
+
+/// The result of `server/discover`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct DiscoverResult<'a> {
+    result_type: &'static str,
+    supported_versions: Vec<&'static str>,
+    capabilities: Capabilities,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instructions: Option<&'a str>,
+    ttl_ms: u32,
+    cache_scope: &'static str,
+    #[serde(rename = "_meta")]
+    meta: Meta<'a>,
+}
+
+impl<'a> DiscoverResult<'a> {
+    pub(crate) fn new(server: &'a Server) -> DiscoverResult<'a> {
+        DiscoverResult {
+            result_type: COMPLETE,
+            supported_versions: supported_versions().collect(),
+            capabilities: Capabilities::default(),
+            instructions: server.instructions.as_deref(),
+            ttl_ms: 0,
+            cache_scope: "private",
+            meta: Meta { reason: None, server_info: Some(ServerInfo::of(server)) },
+        }
+    }
+}
+
+const COMPLETE: &str = "complete";
+
+/// The capabilities of a mock: tools, whose list never changes.
+#[derive(Default, Serialize)]
+struct Capabilities {
+    tools: Empty,
+}
+
+/// `{}`
+#[derive(Default, Serialize)]
+pub(crate) struct Empty {}
+
+/// Who the server says it is.
+#[derive(Clone, Copy, Serialize)]
+struct ServerInfo<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'a str>,
+    version: &'static str,
+}
+
+impl<'a> ServerInfo<'a> {
+    fn of(server: &'a Server) -> ServerInfo<'a> {
+        ServerInfo {
+            name: &server.name,
+            title: server.title.as_deref(),
+            version: env!("CARGO_PKG_VERSION"),
+        }
+    }
+}
+
+/// The `_meta` of a result.
+#[derive(Serialize)]
+struct Meta<'a> {
+    #[serde(rename = "mcp-mock/reason", skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+    #[serde(
+        rename = "io.modelcontextprotocol/serverInfo",
+        skip_serializing_if = "Option::is_none"
+    )]
+    server_info: Option<ServerInfo<'a>>,
+}
+
+/// The result of `tools/list`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ListResult<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result_type: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ttl_ms: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_scope: Option<&'static str>,
+    tools: Tools<'a>,
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    meta: Option<Meta<'a>>,
+}
+
+impl<'a> ListResult<'a> {
+    pub(crate) fn new(server: &'a Server, era: Era) -> ListResult<'a> {
+        let is_modern = era == Era::Modern;
+        ListResult {
+            result_type: is_modern.then_some(COMPLETE),
+            ttl_ms: is_modern.then_some(0),
+            cache_scope: is_modern.then_some("private"),
+            tools: Tools(&server.tools),
+            meta: is_modern
+                .then(|| Meta { reason: None, server_info: Some(ServerInfo::of(server)) }),
+        }
+    }
+}
+
+/// The tools by name, in byte order.
+struct Tools<'a>(&'a BTreeMap<String, Tool>);
+
+impl Serialize for Tools<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(|(name, tool)| ListedTool { name, tool }))
+    }
+}
+
+struct ListedTool<'a> {
+    name: &'a str,
+    tool: &'a Tool,
+}
+
+impl Serialize for ListedTool<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let tool = self.tool;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("name", self.name)?;
+        if let Some(title) = &tool.title {
+            map.serialize_entry("title", title)?;
+        }
+        if let Some(description) = &tool.description {
+            map.serialize_entry("description", description)?;
+        }
+        match &tool.input_schema {
+            Some(schema) => map.serialize_entry("inputSchema", schema.raw())?,
+            None => map.serialize_entry("inputSchema", &BTreeMap::from([("type", "object")]))?,
+        }
+        let passed_through = [
+            ("outputSchema", &tool.output_schema),
+            ("annotations", &tool.annotations),
+            ("icons", &tool.icons),
+            ("_meta", &tool.meta),
+        ];
+        for (key, value) in passed_through {
+            if let Some(value) = value {
+                map.serialize_entry(key, value.raw())?;
+            }
+        }
+        map.end()
+    }
+}
+
+/// The result of `tools/call`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CallResult<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result_type: Option<&'static str>,
+    content: Content<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    structured_content: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    is_error: Option<bool>,
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    meta: Option<Meta<'a>>,
+}
+
+impl<'a> CallResult<'a> {
+    /// A success with this content.
+    pub(crate) fn success(content: Content<'a>, structured: Option<&'a Json>) -> CallResult<'a> {
+        CallResult {
+            result_type: None,
+            content,
+            structured_content: structured.map(Json::raw),
+            is_error: None,
+            meta: None,
+        }
+    }
+
+    /// A tool error with this content.
+    pub(crate) fn error(content: Content<'a>) -> CallResult<'a> {
+        CallResult { is_error: Some(true), ..CallResult::success(content, None) }
+    }
+
+    /// The same with an authored `isError`.
+    pub(crate) fn with_is_error(self, is_error: Option<bool>) -> CallResult<'a> {
+        CallResult { is_error, ..self }
+    }
+
+    /// An error of the mock itself, which a harness recognises without reading its text.
+    pub(crate) fn mock_error(text: &'a str, reason: &'static str) -> CallResult<'a> {
+        let meta = Some(Meta { reason: Some(reason), server_info: None });
+        CallResult { meta, ..CallResult::error(Content::Text(text)) }
+    }
+
+    /// The same in the shape of a request's era.
+    pub(crate) fn shaped(mut self, era: Era, server: &'a Server) -> CallResult<'a> {
+        if era == Era::Modern {
+            self.result_type = Some(COMPLETE);
+            let reason = self.meta.and_then(|meta| meta.reason);
+            self.meta = Some(Meta { reason, server_info: Some(ServerInfo::of(server)) });
+        }
+        self
+    }
+}
+
+/// The content blocks of a result.
+pub(crate) enum Content<'a> {
+    /// One text block.
+    Text(&'a str),
+    /// The authored blocks.
+    Blocks(&'a [Json]),
+}
+
+impl Serialize for Content<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct TextBlock<'a> {
+            r#type: &'static str,
+            text: &'a str,
+        }
+        match self {
+            Content::Text(text) => {
+                let mut blocks = serializer.serialize_seq(Some(1))?;
+                blocks.serialize_element(&TextBlock { r#type: "text", text })?;
+                blocks.end()
+            }
+            Content::Blocks(blocks) => serializer.collect_seq(blocks.iter().map(Json::raw)),
+        }
+    }
+}

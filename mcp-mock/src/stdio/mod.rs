@@ -1,0 +1,10 @@
+//! The stdio transport: framing, dispatch, output, around one `poll(2)`.
+
+mod complaints;
+mod input;
+mod message;
+mod output;
+mod poll_loop;
+
+pub(crate) use message::Id;
+pub(crate) use poll_loop::run;
