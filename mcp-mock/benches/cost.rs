@@ -25,6 +25,8 @@ const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","param
 const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 
 fn main() {
+    // On two cores a call would measure where the scheduler puts the two ends.
+    stay_on_one_core();
     let folder = tempfile::tempdir().unwrap();
     let small = document(folder.path(), "small", 1, 1);
     let large = document(folder.path(), "large", 1000, 10);
@@ -88,11 +90,12 @@ fn growth(small: &[String], large: &[String]) {
     let [few, many] = samples.map(|mut samples| median(&mut samples).as_secs_f64());
     println!("{:<44}{:>14.2}", "call with 1000 tools / with one", many / few);
 
-    let [mut old, large] = pair;
-    let mut fresh = large;
-    fresh.stop();
-    old.pipelined(MANY_CALLS);
-    fresh = Server::start(small);
+    let [mut old, mut large] = pair;
+    large.stop();
+    for _ in 0..MANY_CALLS / CALLS_PER_BLOCK {
+        old.sequential(CALLS_PER_BLOCK);
+    }
+    let mut fresh = Server::start(small);
     let mut samples = [Vec::new(), Vec::new()];
     for _ in 0..BLOCKS {
         samples[0].push(old.sequential(CALLS_PER_BLOCK));
@@ -124,6 +127,13 @@ fn interleaved(
         }
     }
     samples.map(|mut samples| median(&mut samples))
+}
+
+/// Keeps this process and the servers that it starts on the core it runs on.
+fn stay_on_one_core() {
+    let mut cores = rustix::thread::CpuSet::new();
+    cores.set(rustix::thread::sched_getcpu());
+    rustix::thread::sched_setaffinity(None, &cores).unwrap();
 }
 
 fn median(samples: &mut [Duration]) -> Duration {

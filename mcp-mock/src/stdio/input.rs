@@ -77,7 +77,7 @@ impl Input {
         if self.start == self.buffer.len() {
             self.buffer.clear();
             // The memory of one large message is not kept for ever.
-            self.buffer.shrink_to(4 * READ_BYTES);
+            self.buffer.shrink_to(READ_BYTES);
         } else if self.start > self.buffer.len() / 2 {
             self.buffer.drain(..self.start);
         } else {

@@ -105,7 +105,7 @@ impl<'fd> Output<'fd> {
         if self.len() == 0 {
             self.buffer.clear();
             // The memory of one large reply is not kept for ever.
-            self.buffer.shrink_to(4 * PIECE_BYTES);
+            self.buffer.shrink_to(PIECE_BYTES);
             self.start = 0;
         } else if self.start > self.buffer.len() / 2 {
             self.buffer.drain(..self.start);
