@@ -21,7 +21,7 @@ pub(crate) fn run(args: &CheckArgs) -> Exit {
         }
     }
     let report = match args.format {
-        Format::Json => format!("{}\n", document::render_json(&files)),
+        Format::Json => format!("{}\n", document::render_json(&files, !is_unopened)),
         Format::Human => human(&files),
     };
     let printed = crate::print(report.as_bytes());
