@@ -42,7 +42,7 @@ pub(crate) struct RpcError {
     code: i32,
     message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    data: Option<Value>,
+    data: Option<Box<Value>>,
 }
 
 impl RpcError {
@@ -73,7 +73,7 @@ impl RpcError {
         RpcError {
             code: UNSUPPORTED_VERSION,
             message: "Unsupported protocol version".to_owned(),
-            data: Some(data),
+            data: Some(Box::new(data)),
         }
     }
 }

@@ -1,5 +1,4 @@
 //! The floor: read a line, parse it, reply. No matching, no limits, no checks.
-#![expect(clippy::print_stdout, reason = "writing to stdout is all it does")]
 
 use std::io::{BufRead, Write};
 
