@@ -291,3 +291,34 @@ fn checking_starts_no_process_and_opens_no_socket() {
         assert!(!line.contains("execve(") || line.contains(program), "{line}");
     }
 }
+
+#[test]
+fn an_unreadable_file_cannot_be_opened() {
+    let folder = folder();
+    let path = folder.path().join("good.yaml");
+    fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o000)).unwrap();
+    if fs::File::open(&path).is_ok() {
+        eprintln!("skipped, since this user reads every file");
+        return;
+    }
+    assert_eq!(check(folder.path(), &["good.yaml"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_terminal_gets_colour_unless_no_color_is_set() {
+    let folder = folder();
+    for (no_color, is_coloured) in [(None, true), (Some(""), true), (Some("1"), false)] {
+        let terminal = nix::pty::openpty(None, None).unwrap();
+        let mut command = command(folder.path(), &["bad.yaml"]);
+        command.env_remove("NO_COLOR").stdout(terminal.slave);
+        command.envs(no_color.map(|value| ("NO_COLOR", value)));
+        let mut child = command.spawn().unwrap();
+        drop(command);
+        let mut printed = Vec::new();
+        // The end of a terminal's output is an error on Linux.
+        let _ = std::io::Read::read_to_end(&mut fs::File::from(terminal.master), &mut printed);
+        assert_eq!(child.wait().unwrap().code(), Some(1));
+        assert!(!printed.is_empty());
+        assert_eq!(printed.contains(&0x1b), is_coloured, "{no_color:?}");
+    }
+}
