@@ -154,3 +154,56 @@ mcp_mocks:
   - name: NAME
     tools:
 "#;
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use fixtures::document::{Document, Options, Source, admit, render_human};
+    use proptest::collection::{btree_map, vec};
+    use proptest::prelude::*;
+    use serde_json::{Map, Value, json};
+
+    use super::{Tool, document_with};
+
+    fn document(tools: &[Tool]) -> Document {
+        let text = document_with("s", tools);
+        let source = Arc::new(Source::new("new".to_owned(), text.clone()));
+        let (document, found) = admit(source, Path::new("."), Options::default());
+        document.unwrap_or_else(|| panic!("{text}\n{}", render_human(&found, false)))
+    }
+
+    fn fields(text: &str, inside: &Value) -> Map<String, Value> {
+        let fields = json!({"title": text, "description": text, "input_schema": {"default": inside},
+            "annotations": {text: inside}, "icons": [inside], "_meta": {text: inside}});
+        fields.as_object().cloned().unwrap_or_default()
+    }
+
+    fn names() -> impl Strategy<Value = String> {
+        "\\PC{0,9}[a-z<~0]\\PC{0,9}|<<|null|[a-z]{1,3}: #"
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_tools_make_a_document_that_is_admitted(
+            tools in btree_map(names(), (any::<String>(), vec(any::<String>(), 0..3)), 1..4),
+        ) {
+            let tools: Vec<Tool> = tools
+                .into_iter()
+                .map(|(name, (text, texts))| Tool { name, fields: fields(&text, &json!(texts)) })
+                .collect();
+            let document = document(&tools);
+            let served = &document.mcp_mocks[0].tools;
+            prop_assert_eq!(served.len(), tools.len());
+            for Tool { name, fields } in &tools {
+                let tool = &served[name];
+                let meta = tool.meta.as_ref().map(|meta| meta.value());
+                prop_assert_eq!(tool.description.as_deref(), fields["description"].as_str());
+                prop_assert_eq!(&meta, &fields.get("_meta").cloned());
+            }
+        }
+    }
+}
