@@ -59,6 +59,11 @@ fn complain(message: &dyn std::fmt::Display) -> Exit {
     Exit::Refused
 }
 
+/// Says something on stderr that changes nothing about the result on stdout.
+fn note(message: &dyn std::fmt::Display) {
+    let _ = writeln!(io::stderr(), "{message}");
+}
+
 /// Whether text for a terminal gets colour (<https://no-color.org>).
 fn is_styled(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
