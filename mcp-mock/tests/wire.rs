@@ -59,7 +59,7 @@ fn every_case_holds() {
     files.retain(|path| path.extension().is_some_and(|extension| extension == "txt"));
     files.sort();
     let cases: Vec<Case> = files.iter().flat_map(|path| read(path)).collect();
-    assert!(cases.len() > 50, "only {} cases were read", cases.len());
+    assert!(cases.len() > 120, "only {} cases were read", cases.len());
     let next = AtomicUsize::new(0);
     let failures = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
@@ -99,7 +99,7 @@ fn read(path: &Path) -> Vec<Case> {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         match word {
             ">" => case.steps.push(Step::Send(format!("{}\n", expand(rest)).into_bytes())),
-            ">raw" => case.steps.push(Step::Send(unescape(&expand(rest)))),
+            ">raw" => case.steps.push(Step::Send(unescape(&expand(&rest.replace("\\n", "\n"))))),
             ">times" => {
                 let text: String = times(rest).map(|message| expand(&message) + "\n").collect();
                 case.steps.push(Step::Send(text.into_bytes()));
