@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""Real MCP clients against `mcp-mock serve`, each in an environment of its own.
+
+run.py MCP_MOCK CACHE: sets up what is missing below CACHE, plays the scenario with
+every client in every mode, and ends with "N passed, N failed, N skipped". A client
+that cannot be had is a failure.
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PYTHON = {"python-1": "mcp==1.30.0", "python-2": "mcp==2.3.0"}
+NODE = {
+    "typescript-1": ["@modelcontextprotocol/sdk@1.32.2"],
+    "typescript-2": ["@modelcontextprotocol/client@2.4.0"],
+    # The inspector needs a newer Node.js than many a machine has.
+    "inspector": ["@modelcontextprotocol/inspector@2.12.0", "node@22.23.3"],
+}
+CLIENTS = [
+    ("python-1", "python_1.py", ["legacy"]),
+    ("python-2", "python_2.py", ["auto", "legacy", "2026-07-28"]),
+    ("typescript-1", "typescript_1.mjs", ["legacy"]),
+    ("typescript-2", "typescript_2.mjs", ["auto", "legacy", "2026-07-28"]),
+]
+EXPECTED = {
+    "tools": ["flaky", "slow", "strict"],
+    "flaky": [
+        [True, "503 busy"],
+        [False, '{"ok":true}'],
+        [True, "exhausted: no further response for this call of mock.flaky"],
+    ],
+    "strict": [True, "unmatched: no response for this call of mock.strict"],
+    "slow": "timed out",
+    "retry": [False, "in time"],
+}
+
+
+def run(command, **options):
+    result = subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
+    if result.returncode != 0:
+        raise RuntimeError(f"{command[0]} ended with {result.returncode}: {(result.stderr or result.stdout)[-1500:]}")
+    return result.stdout
+
+
+def set_up(cache, name):
+    """The folder of a client's environment, made anew unless it is complete."""
+    wanted = PYTHON.get(name) or " ".join(NODE[name])
+    folder = os.path.join(cache, name)
+    mark = os.path.join(folder, "complete")
+    if os.path.exists(mark) and open(mark, encoding="utf-8").read() == wanted:
+        return folder
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    if name in PYTHON:
+        run([sys.executable, "-m", "venv", os.path.join(folder, "venv")])
+        run([os.path.join(folder, "venv/bin/pip"), "install", "--quiet", "--disable-pip-version-check", wanted])
+    else:
+        with open(os.path.join(folder, "package.json"), "w", encoding="utf-8") as file:
+            json.dump({"private": True}, file)
+        run(["npm", "install", "--no-save", "--no-package-lock", "--no-audit", "--no-fund", *NODE[name]], cwd=folder)
+    with open(mark, "w", encoding="utf-8") as file:
+        file.write(wanted)
+    return folder
+
+
+def recorded(mock, fixture, record):
+    """A command that serves, and writes down how the server ended."""
+    return ["/bin/sh", "-c", '"$@" 2>/dev/null; echo $? >>"$0"', record, mock, "serve", fixture]
+
+
+def check_ends(record):
+    with open(record, encoding="utf-8") as file:
+        ends = file.read().split()
+    # A probing client may start a sibling; whichever ended by itself ended well.
+    if not ends or set(ends) != {"0"}:
+        raise RuntimeError(f"the server ended with {ends}, not with 0")
+
+
+def play(mock, folder, script, mode, record):
+    server = recorded(mock, os.path.join(HERE, "fixture.yaml"), record)
+    if script.endswith(".py"):
+        command = [os.path.join(folder, "venv/bin/python"), os.path.join(HERE, script), mode, *server]
+    else:
+        # Imports are looked for beside the script.
+        for name in (script, "scenario.mjs"):
+            shutil.copy(os.path.join(HERE, name), folder)
+        command = ["node", os.path.join(folder, script), mode, *server]
+    seen = json.loads(run(command).splitlines()[-1])
+    if seen != EXPECTED:
+        raise RuntimeError(f"expected {json.dumps(EXPECTED)}\n     got {json.dumps(seen)}")
+    check_ends(record)
+
+
+def inspect(mock, folder, record):
+    """The inspector starts a process a command, so each sees the first step."""
+    node = os.path.dirname(os.path.realpath(os.path.join(folder, "node_modules/.bin/node")))
+    # Its catalog of servers would else land in the home directory.
+    catalog = os.path.join(os.path.dirname(record), "catalog.json")
+    environment = dict(os.environ, PATH=f"{node}:{os.environ['PATH']}", MCP_CATALOG_PATH=catalog)
+    inspector = os.path.join(folder, "node_modules/.bin/mcp-inspector")
+
+    def ask(*arguments):
+        command = [inspector, "--cli", *recorded(mock, os.path.join(HERE, "fixture.yaml"), record), *arguments]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
+        try:
+            return json.loads(result.stdout)
+        except ValueError:
+            raise RuntimeError(f"the inspector printed {result.stdout!r} {result.stderr[-800:]!r}") from None
+
+    tools = [tool["name"] for tool in ask("--method", "tools/list")["tools"]]
+    first = ask("--method", "tools/call", "--tool-name", "flaky")
+    unmatched = ask("--method", "tools/call", "--tool-name", "strict", "--tool-arg", "a=2")
+    seen = [tools, *([result.get("isError"), result["content"][0]["text"]] for result in (first, unmatched))]
+    wanted = [EXPECTED["tools"], EXPECTED["flaky"][0], EXPECTED["strict"]]
+    if seen != wanted:
+        raise RuntimeError(f"expected {wanted}\n     got {seen}")
+    check_ends(record)
+
+
+def main(mock, cache):
+    passed = failed = 0
+    checks = [(f"{name} {mode}", name, lambda folder, record, s=script, m=mode: play(mock, folder, s, m, record))
+              for name, script, modes in CLIENTS for mode in modes]
+    checks.append(("inspector --cli", "inspector", lambda folder, record: inspect(mock, folder, record)))
+    for title, name, check in checks:
+        with tempfile.TemporaryDirectory() as scratch:
+            try:
+                check(set_up(cache, name), os.path.join(scratch, "ends"))
+                passed += 1
+                print(f"{title}: ok", flush=True)
+            except (OSError, RuntimeError, subprocess.TimeoutExpired, ValueError) as error:
+                failed += 1
+                print(f"{title}: FAILED: {error}", flush=True)
+    print(f"{passed} passed, {failed} failed, 0 skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit("usage: run.py MCP_MOCK CACHE")
+    sys.exit(main(*(os.path.abspath(path) for path in sys.argv[1:])))
