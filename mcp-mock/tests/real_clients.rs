@@ -1,5 +1,5 @@
 //! Real MCP clients, from their registries, through `clients/run.py`.
-#![allow(missing_docs)]
+#![allow(clippy::print_stderr, missing_docs)]
 
 use std::path::Path;
 use std::process::Command;
