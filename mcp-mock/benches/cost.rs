@@ -30,13 +30,12 @@ fn main() {
     let folder = tempfile::tempdir().unwrap();
     let small = document(folder.path(), "small", 1, 1);
     let large = document(folder.path(), "large", 1000, 10);
-    let mock = |path: &Path| {
-        vec![env!("CARGO_BIN_EXE_mcp-mock").to_owned(), "serve".to_owned(), text(path)]
-    };
+    let program = text(&shipped("--bin", "mcp-mock"));
+    let mock = |path: &Path| vec![program.clone(), "serve".to_owned(), text(path)];
     let contestants = [
         ("mcp-mock", mock(&small)),
-        ("bare loop", vec![text(&peer("bare_loop"))]),
-        ("rmcp hello", vec![text(&peer("rmcp_hello"))]),
+        ("bare loop", vec![text(&shipped("--example", "bare_loop"))]),
+        ("rmcp hello", vec![text(&shipped("--example", "rmcp_hello"))]),
     ];
 
     println!("{:<44}{:>14}{:>14}{:>14}", "", contestants[0].0, contestants[1].0, contestants[2].0);
@@ -145,15 +144,17 @@ fn text(path: &Path) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// Builds a program of `benches/peers` with the profile of this benchmark.
-fn peer(name: &str) -> PathBuf {
-    let mock = Path::new(env!("CARGO_BIN_EXE_mcp-mock"));
-    let status = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--release", "--package", "mcp-mock", "--example", name])
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .status();
+/// Builds a program as it is shipped: static and at a fixed address, where that can be had.
+fn shipped(kind: &str, name: &str) -> PathBuf {
+    let mut build = Command::new(env!("CARGO"));
+    build.args(["rustc", "--quiet", "--release", "--package", "mcp-mock", kind, name]);
+    if cfg!(target_os = "linux") {
+        build.args(["--", "-C", "target-feature=+crt-static", "-C", "relocation-model=static"]);
+    }
+    let status = build.current_dir(env!("CARGO_MANIFEST_DIR")).status();
     assert!(status.unwrap().success(), "cannot build {name}");
-    mock.parent().unwrap().join("examples").join(name)
+    let folder = Path::new(env!("CARGO_BIN_EXE_mcp-mock")).parent().unwrap();
+    if kind == "--example" { folder.join("examples").join(name) } else { folder.join(name) }
 }
 
 fn document(folder: &Path, name: &str, tools: usize, responses: usize) -> PathBuf {
