@@ -6,7 +6,7 @@ mod tools;
 use std::path::Path;
 use std::sync::Arc;
 
-use fixtures::document::{self, Options, Source, to_yaml};
+use fixtures::document::{self, Json, Options, Schema, Source, to_yaml};
 use serde_json::{Value, json};
 
 use crate::cli::NewArgs;
@@ -58,19 +58,33 @@ fn document_with(name: &str, tools: &[Tool]) -> String {
         text += &format!("      {}:\n", scalar(name));
         text += &indented(&Value::Object(fields.clone()), 8);
         text += "        responses:\n";
-        let reply = match fields.get("output_schema") {
+        text += &match fields.get("output_schema") {
             None => {
-                text += "          # TODO: say what the agent gets, and for which arguments.\n";
-                json!({})
+                "          # TODO: say what the agent gets, and for which arguments.\n          - return: {}\n".to_owned()
             }
-            Some(schema) => {
-                text += "          # TODO: say what the agent gets; it must conform to output_schema.\n";
-                example::of(schema).unwrap_or_else(|| json!({}))
-            }
+            Some(schema) => structured(schema),
         };
-        text += &indented(&json!([{"return": reply}]), 10);
     }
     text
+}
+
+/// A success that conforms to the schema. Where none is easily made an error
+/// holds its place: clients refuse a result that does not conform.
+fn structured(schema: &Value) -> String {
+    let reply = example::of(schema).map(|value| {
+        let field = if value.is_object() { "return" } else { "structured_content" };
+        (json!([{field: value}]), Schema::new(Json::new(schema)).accepts(&value))
+    });
+    let todo = "          # TODO: say what the agent gets; it must conform to output_schema.\n";
+    match reply {
+        Some((reply, true)) => format!("{todo}{}", indented(&reply, 10)),
+        Some((reply, false)) => {
+            let shape = indented(&reply, 0);
+            let shape = shape.lines().map(|line| format!("          #   {line}\n"));
+            format!("{todo}{}          - error: TODO\n", shape.collect::<String>())
+        }
+        None => format!("{todo}          - error: TODO\n"),
+    }
 }
 
 /// The value in block style, each line behind that many spaces.

@@ -121,3 +121,24 @@ fn what_check_will_say_is_said_at_once() {
         assert!(text(&output.stderr).contains(part), "{part}: {}", text(&output.stderr));
     }
 }
+
+#[test]
+fn no_response_breaks_its_output_schema() {
+    let folder = TempDir::new().unwrap();
+    let draft_7 = "http://json-schema.org/draft-07/schema#";
+    let tools = json!([
+        {"name": "list", "outputSchema": {"type": "array", "items": {"type": "string"}}},
+        {"name": "pattern", "outputSchema": {"type": "object", "required": ["a"],
+            "properties": {"a": {"type": "string", "pattern": "^[0-9]{7}$"}}}},
+        {"name": "formats", "outputSchema": {"$schema": draft_7, "type": "object", "required": ["a", "b"],
+            "properties": {"a": {"type": "string", "format": "date-time"}, "b": {"type": "string", "format": "uuid"}}}},
+        {"name": "endless", "outputSchema": {"$ref": "#"}},
+        {"name": "nothing", "outputSchema": {"not": {}}},
+    ]);
+    fs::write(folder.path().join("list.json"), tools.to_string()).unwrap();
+    let document = admitted(folder.path(), &["new", "orders", "--tools", "list.json"]);
+    assert!(document.contains("- structured_content: []\n"), "{document}");
+    let held = "          #   - return:\n          #       a: TODO\n          - error: TODO\n";
+    assert!(document.contains(held), "{document}");
+    assert!(document.contains("a: \"2026-01-01T00:00:00Z\"\n"), "{document}");
+}

@@ -8,10 +8,10 @@ const MAX_VALUES: usize = 500;
 /// Schemas inside one another.
 const MAX_DEPTH: usize = 32;
 
-/// An object for `schema`, with all of its properties where there are not too many.
+/// A value for `schema`, with all of its properties where there are not too many.
 pub(super) fn of(schema: &Value) -> Option<Value> {
     let mut left = MAX_VALUES;
-    instance(schema, schema, 0, &mut left).filter(Value::is_object)
+    instance(schema, schema, 0, &mut left)
 }
 
 fn instance(schema: &Value, root: &Value, depth: usize, left: &mut usize) -> Option<Value> {
@@ -101,7 +101,17 @@ fn text(keywords: &Map<String, Value>) -> Value {
     let length = |bound: u64| usize::try_from(bound).unwrap_or(usize::MAX).min(MAX_VALUES);
     let least = bound("minLength").map_or(0, length);
     let most = bound("maxLength").map_or(MAX_VALUES, length);
-    let filled = format!("{:.<least$}", "TODO");
+    // Some drafts hold a string to its format.
+    let example = match keywords.get("format").and_then(Value::as_str) {
+        Some("date-time") => "2026-01-01T00:00:00Z",
+        Some("date") => "2026-01-01",
+        Some("time") => "00:00:00Z",
+        Some("email") => "todo@example.com",
+        Some("uri") => "https://example.com/todo",
+        Some("uuid") => "00000000-0000-0000-0000-000000000000",
+        _ => "TODO",
+    };
+    let filled = format!("{example:.<least$}");
     Value::String(filled.chars().take(most).collect())
 }
 
