@@ -64,7 +64,9 @@ fn note(message: &dyn std::fmt::Display) {
     let _ = writeln!(io::stderr(), "{message}");
 }
 
-/// Whether text for a terminal gets colour (<https://no-color.org>).
+/// Whether text for a terminal gets colour (<https://no-color.org>), as clap decides it.
 fn is_styled(stream: &impl IsTerminal) -> bool {
-    stream.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+    stream.is_terminal()
+        && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
