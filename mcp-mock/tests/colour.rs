@@ -15,6 +15,8 @@ fn on_terminal(folder: &Path, arguments: &[&str], environment: &[(&str, &str)]) 
     let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-mock"))
         .args(arguments)
         .current_dir(folder)
+        // Within CI clap colours a dumb terminal too.
+        .env_remove("CI")
         .env_remove("NO_COLOR")
         .env_remove("CLICOLOR")
         .env_remove("CLICOLOR_FORCE")
