@@ -86,3 +86,49 @@ fn the_server_is_chosen_by_its_name() {
         assert_eq!(output.status.code(), Some(0));
     }
 }
+
+#[test]
+fn the_options_of_a_server_shape_its_own_errors() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "{schemaVersion: \"2.0\", scenario: s, mcp_mocks: [{name: s, unknown_tool: result, error_format: prefixed, \
+                explain: true, instructions: Be kind., title: Shop, tools: {t: {responses: [{match: {a: 1}, error: busy}]}}}]}";
+    fs::write(folder.path().join("s.yaml"), text).unwrap();
+    let call = |id: u32, tool: &str, a: u32| {
+        format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"{tool}\",\"arguments\":{{\"a\":{a}}}}}}}\n"
+        )
+    };
+    let requests = crate::INITIALIZE.to_owned()
+        + "\n"
+        + &call(1, "t", 1)
+        + &call(2, "t", 2)
+        + &call(3, "nope", 1);
+    fs::write(folder.path().join("in"), requests).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_mcp-mock"))
+        .args(["serve", "s.yaml"])
+        .current_dir(folder.path())
+        .stdin(fs::File::open(folder.path().join("in")).unwrap())
+        .output()
+        .unwrap();
+    let replies: Vec<serde_json::Value> = output
+        .stdout
+        .split(|byte| *byte == b'\n')
+        .filter_map(|line| serde_json::from_slice(line).ok())
+        .collect();
+    assert_eq!(replies[0]["result"]["instructions"], "Be kind.");
+    assert_eq!(replies[0]["result"]["serverInfo"]["title"], "Shop");
+    for (reply, text, reason) in [
+        (&replies[1], "mcp mock \"s\" tool \"t\" fixture error: busy", None),
+        (
+            &replies[2],
+            "unmatched: no response for this call of s.t; nearest is response 0: `/a` has another value",
+            Some("unmatched"),
+        ),
+        (&replies[3], "unknown tool: s.nope", Some("unknown_tool")),
+    ] {
+        assert_eq!(reply["result"]["content"][0]["text"], text);
+        assert_eq!(reply["result"]["isError"], true);
+        assert_eq!(reply["result"]["_meta"]["mcp-mock/reason"].as_str(), reason);
+    }
+    assert_eq!(output.status.code(), Some(0));
+}
