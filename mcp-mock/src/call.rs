@@ -31,24 +31,17 @@ pub(crate) struct Begun {
 
 impl Call {
     /// Reads the params of `tools/call`; nothing is consumed by bad ones.
-    pub(crate) fn read(
-        id: Id,
-        era: Era,
-        mut params: Map<String, Value>,
-    ) -> Result<Call, (Id, RpcError)> {
+    pub(crate) fn read(id: Id, era: Era, mut params: Map<String, Value>) -> Result<Call, RpcError> {
         let arguments = match params.remove("arguments") {
             None | Some(Value::Null) => Map::new(),
             Some(Value::Object(arguments)) => arguments,
             Some(_) => {
-                return Err((
-                    id,
-                    RpcError::invalid_params("`arguments` must be an object or null"),
-                ));
+                return Err(RpcError::invalid_params("`arguments` must be an object or null"));
             }
         };
         match params.remove("name") {
             Some(Value::String(tool)) => Ok(Call { id, era, tool, arguments }),
-            _ => Err((id, RpcError::invalid_params("`name` must be a string"))),
+            _ => Err(RpcError::invalid_params("`name` must be a string")),
         }
     }
 
@@ -126,14 +119,9 @@ impl Call {
         }
     }
 
-    fn reply(&self, server: &Server, result: CallResult<'_>) -> Vec<u8> {
+    fn reply<'a>(&self, server: &'a Server, result: CallResult<'a>) -> Vec<u8> {
         let mut reply = Vec::new();
-        protocol::write_result(&mut reply, &self.id, &shaped(result, self.era, server));
+        protocol::write_result(&mut reply, &self.id, &result.shaped(self.era, server));
         reply
     }
-}
-
-/// Both borrows end with the reply, so the shorter one will do.
-fn shaped<'a>(result: CallResult<'a>, era: Era, server: &'a Server) -> CallResult<'a> {
-    result.shaped(era, server)
 }

@@ -2,12 +2,10 @@
 
 use std::fmt;
 
+use fixtures::document::limits::MAX_NESTING;
 use serde::Deserialize;
 use serde::de::Error;
 use serde_json::{Map, Value};
-
-/// Collections inside one another that a message may have.
-const MAX_NESTING: usize = 128;
 
 /// What a line is.
 #[derive(Debug)]

@@ -221,22 +221,23 @@ impl Loop<'_, '_> {
         if self.is_pending(&request.id) {
             return Err(Stop(format!("stopped: the id {} is pending already", request.id)));
         }
-        let (id, method) = (request.id.clone(), request.method.clone());
-        match self.understand(request) {
+        let Request { id, method, params } = request;
+        match self.understand(&id, &method, params) {
             Ok(Understood::Call(call)) if self.pending() == 0 && !self.is_full() => {
-                self.begin(call)
+                self.begin(call);
+                Ok(())
             }
             Ok(Understood::Call(call)) => {
                 self.leave_room()?;
                 self.queue.push_back(call);
+                Ok(())
             }
-            Ok(Understood::Immediate(answer)) => self.reply_now(Immediate { id, answer })?,
-            Err((id, error)) => {
+            Ok(Understood::Immediate(answer)) => self.reply_now(Immediate { id, answer }),
+            Err(error) => {
                 self.complaints.say(format_args!("{method}: {}", error.message()));
-                self.reply_now(Immediate { id, answer: Answer::Error(error) })?;
+                self.reply_now(Immediate { id, answer: Answer::Error(error) })
             }
         }
-        Ok(())
     }
 
     /// Answers at once; while the output is stuck the request waits, and counts.
@@ -258,28 +259,32 @@ impl Loop<'_, '_> {
     }
 
     /// What a request asks for, or the error that it gets.
-    fn understand(&mut self, request: Request) -> Result<Understood, (Id, RpcError)> {
-        let Request { id, method, params } = request;
-        let is_known = ["initialize", "server/discover", "ping", "tools/list", "tools/call"]
-            .contains(&&*method);
+    fn understand(
+        &mut self,
+        id: &Id,
+        method: &str,
+        params: Option<Value>,
+    ) -> Result<Understood, RpcError> {
+        let is_known =
+            ["initialize", "server/discover", "ping", "tools/list", "tools/call"].contains(&method);
         let params = match params {
             None => Map::new(),
             Some(Value::Object(params)) => params,
             Some(_) if is_known => {
-                return Err((id, RpcError::invalid_params("`params` must be an object")));
+                return Err(RpcError::invalid_params("`params` must be an object"));
             }
-            Some(_) => return Err((id, RpcError::unknown_method(&method))),
+            Some(_) => return Err(RpcError::unknown_method(method)),
         };
         let era = match protocol::meta(&params).and_then(protocol::era_of) {
             Ok(era) => era,
-            Err(error) if is_known || error.is_unsupported_version() => return Err((id, error)),
-            Err(_) => return Err((id, RpcError::unknown_method(&method))),
+            Err(error) if is_known || error.is_unsupported_version() => return Err(error),
+            Err(_) => return Err(RpcError::unknown_method(method)),
         };
         let shape = era.or(self.has_handshake.then_some(Era::Legacy));
         let unshaped = || {
             RpcError::invalid_params("`initialize` first, or give the protocol version in `_meta`")
         };
-        let understood = match (&*method, era) {
+        match (method, era) {
             ("initialize", _) => protocol::negotiate(&params).map(|version| {
                 self.has_handshake = true;
                 Understood::Immediate(Answer::Initialize(version))
@@ -298,11 +303,10 @@ impl Loop<'_, '_> {
             },
             ("tools/call", _) => match shape {
                 None => Err(unshaped()),
-                Some(era) => return Call::read(id, era, params).map(Understood::Call),
+                Some(era) => Call::read(id.clone(), era, params).map(Understood::Call),
             },
-            _ => Err(RpcError::unknown_method(&method)),
-        };
-        understood.map_err(|error| (id, error))
+            _ => Err(RpcError::unknown_method(method)),
+        }
     }
 
     fn answer(&mut self, Immediate { id, answer }: Immediate) {
@@ -330,19 +334,20 @@ impl Loop<'_, '_> {
         let looks = (self.is_full() && !is_stuck).then(|| self.output.stuck_at());
         let timeout = due.into_iter().chain(looks).min().map(|until| timespec(until - now));
         let writes = if self.output.len() > 0 { PollFlags::OUT } else { PollFlags::empty() };
-        let mut fds = vec![PollFd::from_borrowed_fd(self.stdout, writes)];
-        if reads {
-            fds.push(PollFd::from_borrowed_fd(self.stdin, PollFlags::IN));
-        }
-        match poll(&mut fds, timeout.as_ref()) {
+        let mut fds = [
+            PollFd::from_borrowed_fd(self.stdout, writes),
+            PollFd::from_borrowed_fd(self.stdin, PollFlags::IN),
+        ];
+        let watched = if reads { &mut fds[..] } else { &mut fds[..1] };
+        match poll(watched, timeout.as_ref()) {
             Ok(_) => {}
             Err(Errno::INTR) => return Ok(()),
             Err(error) => {
                 return Err(Stop(format!("stopped: cannot wait for stdin and stdout: {error}")));
             }
         }
-        let stdout_events = fds[0].revents();
-        if fds.get(1).is_some_and(|stdin| !stdin.revents().is_empty()) {
+        let [stdout_events, stdin_events] = fds.map(|fd| fd.revents());
+        if !stdin_events.is_empty() {
             let read = self.input.read(self.stdin);
             read.map_err(|error| Stop(format!("stopped: cannot read stdin: {error}")))?;
         }
