@@ -50,13 +50,7 @@ fn a_line_of_16_mib_is_fine_and_one_byte_more_stops_the_server() {
 #[test]
 fn an_oversize_line_is_named_on_stderr() {
     let fixture = Fixture::usual(1);
-    let mut child = fixture
-        .command()
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = fixture.piped_with_stderr(Stdio::piped());
     shake_hands(&mut child);
     let mut stdin = child.stdin.take().unwrap();
     let _ = stdin.write_all(&vec![b'x'; MAX_LINE + 100_000]);

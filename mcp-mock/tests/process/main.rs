@@ -58,7 +58,12 @@ impl Fixture {
     }
 
     fn piped(&self) -> Child {
-        spawn(self.command().stdin(Stdio::piped()).stdout(Stdio::piped()))
+        self.piped_with_stderr(Stdio::null())
+    }
+
+    fn piped_with_stderr(&self, stderr: impl Into<Stdio>) -> Child {
+        let mut command = self.command();
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr).spawn().unwrap()
     }
 }
 

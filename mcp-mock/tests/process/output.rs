@@ -182,13 +182,7 @@ fn a_full_stderr_never_blocks_the_server() {
     while writer.write(&[b'x'; 4096]).is_ok() {}
     while writer.write(b"x").is_ok() {}
     nix::fcntl::fcntl(&writer, nix::fcntl::FcntlArg::F_SETFL(nix::fcntl::OFlag::empty())).unwrap();
-    let mut child = fixture
-        .command()
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(writer)
-        .spawn()
-        .unwrap();
+    let mut child = fixture.piped_with_stderr(writer);
     shake_hands(&mut child);
     send(&mut child, &"garbage\n".repeat(1000));
     send(&mut child, &ping(1));
@@ -201,13 +195,7 @@ fn a_full_stderr_never_blocks_the_server() {
 #[test]
 fn stderr_has_at_most_twenty_lines_about_bad_input_then_a_count() {
     let fixture = Fixture::usual(1);
-    let mut child = fixture
-        .command()
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = fixture.piped_with_stderr(Stdio::piped());
     send(&mut child, &"garbage\n".repeat(50));
     drop(child.stdin.take());
     let said = lines(child.stderr.take().unwrap());
