@@ -18,20 +18,61 @@ Examples:
   mcp-mock check orders.yaml                 every fault at once, with line and column
   mcp-mock serve orders.yaml                 serve it over stdio
   mcp-mock config orders.yaml --for codex    configuration to paste into a client
+  mcp-mock session orders.yaml --dir run1    sequences that go on over restarts
+  mcp-mock status run1                       what was called, and what it got
 
 Exit status:
   0  end of input, or nothing to complain about
   1  serving was stopped (overflow, duplicate id, oversize line, stdout gone,
-     stdin error), or `check` refused a document
-  2  usage, or a document that serving refuses or that cannot be opened";
+     stdin error), `check` refused a document, or `verify` found a difference
+  2  usage, or a document or session that is refused or cannot be opened";
 
 const SERVE: &str = "\
 Examples:
   mcp-mock serve orders.yaml                     the only server of the document
   mcp-mock serve shop.yaml --server orders       one of several
+  mcp-mock serve orders.yaml --session run1      go on over restarts, with a record
+  mcp-mock serve --session run1                  the same, from the session alone
+  mcp-mock serve orders.yaml --scope client      go on while the same client lives
+  mcp-mock serve orders.yaml --journal calls.jsonl   a record, and steps for one process
 
 stdout carries JSON-RPC and nothing else. A client starts this command itself;
 `mcp-mock config` prints what it has to be told.";
+
+const SESSION: &str = "\
+Examples:
+  mcp-mock session orders.yaml --dir run1
+  mcp-mock config --session run1 --for claude-code > mcp.json
+  mcp-mock status run1
+
+The directory holds everything: the document is not read again. Made from the
+same document before, a session is left as it is.";
+
+const STATUS: &str = "\
+Examples:
+  mcp-mock status run1                           a table, and what was unmatched
+  mcp-mock status run1 --json                    every attempt, for programs";
+
+const VERIFY: &str = "\
+Examples:
+  mcp-mock verify run1                           do the calls fit `expect_calls`?
+  mcp-mock verify run1 --all-consumed            and was every step used?
+
+Exit status:
+  0  everything is as expected
+  1  something differs; each name is printed with what was expected and seen
+  2  usage, or a session that cannot be read";
+
+const RESET: &str = "\
+Examples:
+  mcp-mock reset run1                            the same plans, from their first steps
+  mcp-mock reset run1 --from orders-v2.yaml      other plans
+
+Refused while a server has the session open.";
+
+const CLOSE: &str = "\
+Examples:
+  mcp-mock close run1                            nothing is served any more; status still works";
 
 const CHECK: &str = "\
 Examples:
@@ -64,6 +105,7 @@ Examples:
   mcp-mock config orders.yaml --for claude-code > mcp.json
   mcp-mock config orders.yaml --for codex >> ~/.codex/config.toml
   mcp-mock config shop.yaml --for vscode --server orders > .vscode/mcp.json
+  mcp-mock config --session run1 --for generic   a session that was made before
   mcp-mock config orders.yaml --for generic      any client that reads `mcpServers`";
 
 const COMPLETIONS: &str = "\
@@ -81,6 +123,21 @@ pub(crate) enum Command {
     /// Serve one mocked server over stdio.
     #[command(after_help = SERVE)]
     Serve(ServeArgs),
+    /// Make a session: sequences that go on over restarts, and the record of all calls.
+    #[command(after_help = SESSION)]
+    Session(SessionArgs),
+    /// Show what was called in a session, and what was unmatched.
+    #[command(after_help = STATUS)]
+    Status(StatusArgs),
+    /// Compare a session with what its document expects.
+    #[command(after_help = VERIFY)]
+    Verify(VerifyArgs),
+    /// Start a session anew, and keep its journal as `journal.N.jsonl`.
+    #[command(after_help = RESET)]
+    Reset(ResetArgs),
+    /// Close a session: from here on every call is refused.
+    #[command(after_help = CLOSE)]
+    Close(CloseArgs),
     /// Check documents and report every fault at once.
     #[command(after_help = CHECK)]
     Check(CheckArgs),
@@ -108,11 +165,103 @@ pub(crate) enum Command {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ServeArgs {
-    /// The fixture document.
-    pub(crate) fixture: PathBuf,
+    /// The fixture document; may be left out when the session exists.
+    #[arg(required_unless_present = "session")]
+    pub(crate) fixture: Option<PathBuf>,
     /// The server to serve; may be left out when there is exactly one.
     #[arg(long, value_name = "NAME")]
     pub(crate) server: Option<String>,
+    /// The session whose journal counts the steps; made from FIXTURE where it is absent.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["scope", "journal"])]
+    pub(crate) session: Option<PathBuf>,
+    /// How long sequences go on.
+    #[arg(long, value_name = "SCOPE", default_value = "process", requires = "fixture")]
+    pub(crate) scope: Scope,
+    /// A file to append a record of the calls to, while the steps are counted in memory.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) journal: Option<PathBuf>,
+    /// Accept a session on a network filesystem, whose locks may not hold.
+    #[arg(long)]
+    pub(crate) allow_network_fs: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Scope {
+    /// As long as this process: each start begins anew
+    Process,
+    /// As long as the process that started this one: its restarts go on
+    Client,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SessionArgs {
+    /// The fixture document.
+    pub(crate) fixture: PathBuf,
+    /// Where to make the session; must not exist, or be empty.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+    /// Where `workdir` matchers begin; the current directory when left out.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
+    /// The permissions of the directory, in octal; files get the same without execution.
+    #[arg(long, value_name = "MODE", default_value = "0700", value_parser = mode)]
+    pub(crate) mode: u32,
+    /// The numeric user id that gets the session, when agents run under another one.
+    #[arg(long, value_name = "UID")]
+    pub(crate) owner: Option<u32>,
+    /// Force each record to the disk, against power loss; a kill loses nothing anyway.
+    #[arg(long)]
+    pub(crate) durable: bool,
+    /// Accept a network filesystem, whose locks may not hold.
+    #[arg(long)]
+    pub(crate) allow_network_fs: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn mode(text: &str) -> Result<u32, String> {
+    match u32::from_str_radix(text, 8) {
+        Ok(mode) if mode & 0o700 == 0o700 && mode <= 0o777 => Ok(mode),
+        Ok(_) => Err("the owner needs all permissions: write 0700 to 0777".to_owned()),
+        Err(_) => Err("write an octal number such as 0755".to_owned()),
+    }
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct StatusArgs {
+    /// The session.
+    pub(crate) dir: PathBuf,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct VerifyArgs {
+    /// The session.
+    pub(crate) dir: PathBuf,
+    /// Want every step of every sequence used, too.
+    #[arg(long)]
+    pub(crate) all_consumed: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ResetArgs {
+    /// The session.
+    pub(crate) dir: PathBuf,
+    /// A document to take new plans from; the old plans when left out.
+    #[arg(long, value_name = "FIXTURE")]
+    pub(crate) from: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CloseArgs {
+    /// The session.
+    pub(crate) dir: PathBuf,
 }
 
 #[derive(Debug, clap::Args)]
@@ -156,14 +305,18 @@ pub(crate) struct NewArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ConfigArgs {
-    /// The fixture document.
-    pub(crate) fixture: PathBuf,
+    /// The fixture document; may be left out when the session exists.
+    #[arg(required_unless_present = "session")]
+    pub(crate) fixture: Option<PathBuf>,
     /// The client to configure.
     #[arg(long = "for", value_name = "CLIENT")]
     pub(crate) client: Client,
     /// The server to configure; all servers of the document when left out.
     #[arg(long, value_name = "NAME")]
     pub(crate) server: Option<String>,
+    /// The session to serve; made from FIXTURE at the first start where it is absent.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) session: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

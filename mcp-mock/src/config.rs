@@ -7,6 +7,7 @@ use std::error::Error;
 use std::io;
 use std::path::Path;
 
+use fixtures::session::Session;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -26,34 +27,47 @@ pub(crate) fn run(args: &ConfigArgs) -> Exit {
 
 /// The configuration, and the names of the servers in it.
 fn configuration(args: &ConfigArgs) -> Result<(String, Vec<String>), String> {
-    let document = fixtures::load(&args.fixture, crate::is_styled(&io::stderr()))?;
-    let names: Vec<String> = document.mcp_mocks.into_iter().map(|server| server.name).collect();
+    let (names, place): (Vec<String>, _) = match (&args.fixture, &args.session) {
+        (Some(fixture), _) => {
+            let document = fixtures::load(fixture, crate::is_styled(&io::stderr()))?;
+            (document.mcp_mocks.into_iter().map(|server| server.name).collect(), fixture)
+        }
+        (None, Some(directory)) => {
+            let session = Session::open(directory)?;
+            (session.server_names().into_iter().map(str::to_owned).collect(), directory)
+        }
+        (None, None) => unreachable!("the command line wants one of the two"),
+    };
+    let place = place.display();
     if names.is_empty() {
-        return Err(format!(
-            "`{}` has no server to configure: add one under `mcp_mocks`",
-            args.fixture.display()
-        ));
+        return Err(format!("`{place}` has no server to configure: add one under `mcp_mocks`"));
     }
     let chosen = match &args.server {
         None => names,
         Some(name) if names.contains(name) => vec![name.clone()],
         Some(name) => {
             let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-            return Err(format!(
-                "`{}` has no server `{name}`; its servers are {}",
-                args.fixture.display(),
-                names.join(", ")
-            ));
+            let names = names.join(", ");
+            return Err(format!("`{place}` has no server `{name}`; its servers are {names}"));
         }
     };
     let program = std::env::current_exe()
         .map_err(|error| format!("cannot tell where this program is: {error}"))?;
-    let fixture = args
-        .fixture
-        .canonicalize()
-        .map_err(|error| format!("cannot resolve `{}`: {error}", args.fixture.display()))?;
-    let (program, fixture) = (utf8(&program)?, utf8(&fixture)?);
-    let entries = chosen.iter().map(|name| Entry::new(program, fixture, name));
+    let program = utf8(&program)?;
+    let mut serve = vec!["serve".to_owned()];
+    if let Some(fixture) = &args.fixture {
+        let fixture = fixture
+            .canonicalize()
+            .map_err(|error| format!("cannot resolve `{}`: {error}", fixture.display()))?;
+        serve.push(utf8(&fixture)?.to_owned());
+    }
+    if let Some(directory) = &args.session {
+        // A session that is made at the first start is not there yet.
+        let directory = std::path::absolute(directory)
+            .map_err(|error| format!("cannot resolve `{}`: {error}", directory.display()))?;
+        serve.extend(["--session".to_owned(), utf8(&directory)?.to_owned()]);
+    }
+    let entries = chosen.iter().map(|name| Entry::new(program, &serve, name));
     let text = render(args.client, entries.collect())?;
     Ok((text, chosen))
 }
@@ -72,15 +86,16 @@ fn utf8(path: &Path) -> Result<&str, String> {
 struct Entry {
     name: String,
     command: String,
-    args: [String; 4],
+    args: Vec<String>,
 }
 
 impl Entry {
-    fn new(program: &str, fixture: &str, name: &str) -> Entry {
+    fn new(program: &str, serve: &[String], name: &str) -> Entry {
+        let server = ["--server", name].map(str::to_owned);
         Entry {
             name: name.to_owned(),
             command: program.to_owned(),
-            args: ["serve", fixture, "--server", name].map(str::to_owned),
+            args: serve.iter().cloned().chain(server).collect(),
         }
     }
 }
@@ -101,7 +116,7 @@ fn json(key: &str, kind: Option<&str>, entries: Vec<Entry>) -> Result<String, Bo
         let mut server = Map::new();
         server.extend(kind.map(|kind| ("type".to_owned(), kind.into())));
         server.insert("command".to_owned(), command.into());
-        server.insert("args".to_owned(), args.to_vec().into());
+        server.insert("args".to_owned(), args.into());
         servers.insert(name, server.into());
     }
     let configuration: Map<String, Value> =
@@ -117,7 +132,7 @@ struct Codex {
 #[derive(Debug, Serialize)]
 struct CodexServer {
     command: String,
-    args: [String; 4],
+    args: Vec<String>,
     required: bool,
     startup_timeout_sec: u32,
     default_tools_approval_mode: &'static str,

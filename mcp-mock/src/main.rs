@@ -3,12 +3,14 @@
 mod call;
 mod check;
 mod cli;
+mod client_scope;
 mod config;
 mod exit;
 mod new;
 mod protocol;
 mod schema;
 mod serve;
+mod session;
 mod stdio;
 
 use std::io::{self, IsTerminal, Write};
@@ -22,6 +24,11 @@ use exit::Exit;
 fn main() -> ExitCode {
     let exit = match Cli::parse().command {
         Command::Serve(args) => serve::run(&args),
+        Command::Session(args) => session::make(&args),
+        Command::Status(args) => session::status(&args),
+        Command::Verify(args) => session::verify(&args),
+        Command::Reset(args) => session::reset(&args),
+        Command::Close(args) => session::close(&args),
         Command::Check(args) => check::run(&args),
         Command::New(args) => new::run(&args),
         Command::Schema => schema::run(),

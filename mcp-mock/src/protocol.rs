@@ -5,6 +5,7 @@
 //! Each reply has the shape of its own request's revision.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use fixtures::document::{Json, Server, Tool};
 use serde::ser::{SerializeMap, SerializeSeq};
@@ -22,6 +23,7 @@ pub(crate) const HANDSHAKE_VERSIONS: [&str; 4] =
 pub(crate) const MODERN_VERSION: &str = "2026-07-28";
 
 const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+const META_CLIENT: &str = "io.modelcontextprotocol/clientInfo";
 const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
 /// `UnsupportedProtocolVersion` of MCP 2026-07-28.
@@ -60,6 +62,11 @@ impl RpcError {
 
     pub(crate) fn message(&self) -> &str {
         &self.message
+    }
+
+    /// Whether the client broke the protocol, rather than asked for what is not there.
+    pub(crate) fn is_violation(&self) -> bool {
+        self.code == -32602
     }
 
     /// Whether the client speaks a revision that this server does not know.
@@ -111,6 +118,11 @@ pub(crate) fn era_of(meta: Option<&Map<String, Value>>) -> Result<Option<Era>, R
     }
 }
 
+/// The client as a modern request names it.
+pub(crate) fn client_of(params: &Map<String, Value>) -> Option<&Value> {
+    params.get("_meta")?.get(META_CLIENT)
+}
+
 /// The version that `initialize` agrees on: the client's when known, else the newest.
 pub(crate) fn negotiate(params: &Map<String, Value>) -> Result<&'static str, RpcError> {
     let Some(Value::String(requested)) = params.get("protocolVersion") else {
@@ -131,22 +143,29 @@ pub(crate) fn negotiate(params: &Map<String, Value>) -> Result<&'static str, Rpc
     Ok(known.unwrap_or(HANDSHAKE_VERSIONS[HANDSHAKE_VERSIONS.len() - 1]))
 }
 
-/// Appends a response line.
-pub(crate) fn write_result(out: &mut Vec<u8>, id: &Id, result: &impl Serialize) {
+/// Appends a response line; where the result stands in it.
+pub(crate) fn write_result(out: &mut Vec<u8>, id: &Id, result: &impl Serialize) -> Range<usize> {
     out.extend_from_slice(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":").as_bytes());
-    write_json(out, result);
-    out.extend_from_slice(b"}\n");
+    write_last(out, result)
 }
 
-/// Appends an error line; without an `id` where it could not be read.
-pub(crate) fn write_error(out: &mut Vec<u8>, id: Option<&Id>, error: &RpcError) {
+/// Appends an error line, without an `id` where it could not be read; where the error stands in it.
+pub(crate) fn write_error(out: &mut Vec<u8>, id: Option<&Id>, error: &RpcError) -> Range<usize> {
     out.extend_from_slice(b"{\"jsonrpc\":\"2.0\"");
     if let Some(id) = id {
         out.extend_from_slice(format!(",\"id\":{id}").as_bytes());
     }
     out.extend_from_slice(b",\"error\":");
-    write_json(out, error);
+    write_last(out, error)
+}
+
+/// Appends the last value of a line.
+fn write_last(out: &mut Vec<u8>, value: &impl Serialize) -> Range<usize> {
+    let start = out.len();
+    write_json(out, value);
+    let end = out.len();
     out.extend_from_slice(b"}\n");
+    start..end
 }
 
 fn write_json(out: &mut Vec<u8>, value: &impl Serialize) {

@@ -5,6 +5,7 @@ use std::fmt;
 use fixtures::document::limits::MAX_NESTING;
 use serde::Deserialize;
 use serde::de::Error;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 /// What a line is.
@@ -50,6 +51,13 @@ impl Id {
             Value::Number(number) => fixtures::number::as_integer(number.as_str()).map(Id::Integer),
             Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
         }
+    }
+}
+
+impl Id {
+    /// The id as JSON.
+    pub(super) fn to_json(&self) -> Box<RawValue> {
+        RawValue::from_string(self.to_string()).expect("an id is written as JSON")
     }
 }
 

@@ -5,6 +5,7 @@ mod input;
 mod message;
 mod output;
 mod poll_loop;
+mod records;
 
 pub(crate) use message::Id;
 pub(crate) use poll_loop::run;

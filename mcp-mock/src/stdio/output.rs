@@ -31,6 +31,8 @@ pub(super) struct Output<'fd> {
     buffer: Vec<u8>,
     /// The first byte that was not written.
     start: usize,
+    /// All bytes that were ever written.
+    taken: u64,
     /// When the last byte was taken, or the first one offered.
     progress: Instant,
 }
@@ -62,7 +64,7 @@ impl<'fd> Output<'fd> {
             Ok(FileType::Socket) => Way::Socket,
             _ => Way::Plain,
         };
-        Output { stdout, way, buffer: Vec::new(), start: 0, progress: Instant::now() }
+        Output { stdout, way, buffer: Vec::new(), start: 0, taken: 0, progress: Instant::now() }
     }
 
     /// The number of bytes that were not written yet.
@@ -76,6 +78,11 @@ impl<'fd> Output<'fd> {
             self.progress = Instant::now();
         }
         &mut self.buffer
+    }
+
+    /// All bytes that were ever written.
+    pub(super) fn taken(&self) -> u64 {
+        self.taken
     }
 
     /// When a full output counts as stuck, if nothing is taken until then.
@@ -95,6 +102,7 @@ impl<'fd> Output<'fd> {
                 Ok(0) => break,
                 Ok(written) => {
                     self.start += written;
+                    self.taken += written as u64;
                     self.progress = Instant::now();
                 }
                 Err(Errno::INTR) => {}

@@ -1,11 +1,16 @@
 //! One thread around `poll(2)`: the order of events is the order of this code.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
 use fixtures::document::Server;
-use fixtures::engine::Engine;
+use fixtures::engine::{Book, Engine};
+use fixtures::journal::record::{
+    Cancellation, Cancelled, Delivered, Event, Kind, ProgramEnd, ProgramOpened,
+};
+use fixtures::journal::{JournalError, LOCK_PATIENCE, Refusal};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use serde_json::{Map, Value};
@@ -14,7 +19,8 @@ use super::complaints::Complaints;
 use super::input::{Input, Oversize};
 use super::message::{self, Id, Incoming, Request};
 use super::output::{Gone, HIGH_WATER, Output};
-use crate::call::{Begun, Call};
+use super::records::Records;
+use crate::call::{Begun, Call, Reply};
 use crate::exit::Exit;
 use crate::protocol::{self, Era, InitializeResult, ListResult, RpcError};
 
@@ -24,11 +30,14 @@ const MAX_PENDING: usize = 64;
 /// Replies are written together until there are this many bytes of them.
 const BATCH_BYTES: usize = 64 * 1024;
 
+/// Violations of the protocol that are recorded; what follows is counted.
+const MAX_VIOLATIONS: u32 = 20;
+
 /// How long replies that were handed over may still go out after a stop.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// Serves until the end of input, or until something stops the server.
-pub(crate) fn run(server: &Server) -> Exit {
+pub(crate) fn run(server: &Server, book: Book) -> Exit {
     let (stdin, stdout, stderr) = (std::io::stdin(), std::io::stdout(), std::io::stderr());
     let mut serving = Loop {
         stdin: stdin.as_fd(),
@@ -37,20 +46,34 @@ pub(crate) fn run(server: &Server) -> Exit {
         output: Output::new(stdout.as_fd()),
         complaints: Complaints::new(stderr.as_fd()),
         server,
-        engine: Engine::new(server),
+        engine: Engine::new(server, book),
         has_handshake: false,
         running: None,
         queue: VecDeque::new(),
         held: VecDeque::new(),
+        records: Records::new(),
+        undelivered: VecDeque::new(),
+        is_opened: false,
+        violations: 0,
     };
     match serving.serve() {
         Ok(()) => {
+            serving.leave(ProgramEnd::Eof, LOCK_PATIENCE);
             serving.complaints.finish(None);
             Exit::Success
         }
-        Err(Stop(cause)) => {
+        Err(stop) => {
             serving.last_words();
-            serving.complaints.finish(Some(&cause));
+            let end = match &stop {
+                Stop::Violation { code, cause } => {
+                    serving.violation(code, cause);
+                    ProgramEnd::Violation
+                }
+                Stop::Gone(_) => ProgramEnd::Gone,
+            };
+            serving.leave(end, LAST_WORDS);
+            let (Stop::Violation { cause, .. } | Stop::Gone(cause)) = stop;
+            serving.complaints.finish(Some(&format!("stopped: {cause}")));
             Exit::Stopped
         }
     }
@@ -71,12 +94,20 @@ struct Loop<'p, 'fd> {
     queue: VecDeque<Call>,
     /// Immediate requests that came while the output was stuck.
     held: VecDeque<Immediate>,
+    /// Records that wait for the lock of the journal.
+    records: Records,
+    /// Attempts whose reply was handed over, and where it ends among all output.
+    undelivered: VecDeque<(u64, u64)>,
+    /// Whether the record says that this program attached.
+    is_opened: bool,
+    violations: u32,
 }
 
 struct Running {
-    id: Id,
+    call: Call,
     due: Instant,
-    reply: Vec<u8>,
+    attempt: Option<u64>,
+    reply: Reply,
 }
 
 /// A request that touches no sequence, and its answer.
@@ -94,28 +125,34 @@ enum Answer {
 }
 
 /// Why the server stops.
-struct Stop(String);
+enum Stop {
+    /// The client broke the protocol.
+    Violation { code: &'static str, cause: String },
+    /// Standard input or output failed.
+    Gone(String),
+}
 
 impl From<Gone> for Stop {
     fn from(_: Gone) -> Stop {
-        Stop("stopped: stdout is gone".to_owned())
+        Stop::Gone("stdout is gone".to_owned())
     }
 }
 
 impl From<Oversize> for Stop {
     fn from(_: Oversize) -> Stop {
-        Stop("stopped: a line is longer than 16 MiB".to_owned())
+        Stop::Violation { code: "oversize_line", cause: "a line is longer than 16 MiB".to_owned() }
     }
 }
 
 impl Loop<'_, '_> {
     fn serve(&mut self) -> Result<(), Stop> {
         loop {
+            self.settle();
             if self.finish_running() || self.begin_next() || self.admit_next()? {
                 continue;
             }
             let was_full = self.is_full();
-            self.output.flush()?;
+            self.flush()?;
             if was_full && !self.is_full() {
                 continue;
             }
@@ -130,14 +167,108 @@ impl Loop<'_, '_> {
         self.output.len() >= HIGH_WATER
     }
 
-    fn finish_running(&mut self) -> bool {
-        match self.running.take_if(|running| running.due <= Instant::now()) {
-            Some(running) => {
-                self.output.buffer().extend_from_slice(&running.reply);
-                true
-            }
-            None => false,
+    /// Writes what can be written now, and notes what was written whole.
+    fn flush(&mut self) -> Result<(), Gone> {
+        let flushed = self.output.flush();
+        let taken = self.output.taken();
+        while let Some((attempt, _)) = self.undelivered.pop_front_if(|(_, end)| *end <= taken) {
+            self.note(Event::Delivered(Delivered { attempt }));
         }
+        self.settle();
+        flushed
+    }
+
+    /// A record that decides nothing, if there is a journal.
+    fn note(&mut self, event: Event<'static>) {
+        self.open(None);
+        if self.engine.is_recording() {
+            self.records.push(event);
+        }
+    }
+
+    /// Records that this program attached, once, with the client as it named itself.
+    fn open(&mut self, client: Option<&Value>) {
+        if self.is_opened || !self.engine.is_recording() {
+            return;
+        }
+        self.is_opened = true;
+        let client = client.and_then(|client| self.engine.redacted(client)).map(Cow::Owned);
+        self.records.push(Event::ProgramOpened(ProgramOpened {
+            program: Cow::Borrowed(env!("CARGO_PKG_NAME")),
+            version: Cow::Borrowed(env!("CARGO_PKG_VERSION")),
+            kind: Kind::Mcp,
+            name: Cow::Owned(self.server.name.clone()),
+            client,
+        }));
+    }
+
+    fn violation(&mut self, code: &'static str, detail: &str) {
+        self.violations = self.violations.saturating_add(1);
+        if self.violations <= MAX_VIOLATIONS {
+            let detail = Cow::Owned(self.engine.redact(detail).into_owned());
+            self.note(Event::Violation { code: Cow::Borrowed(code), detail });
+        }
+    }
+
+    /// Appends what waits for the lock of the journal, if it can be had.
+    fn settle(&mut self) {
+        if let Some(said) = self.records.settle(&mut self.engine) {
+            self.complaints.say(said);
+        }
+    }
+
+    /// Records that this program leaves, and waits for the lock, but not for ever.
+    fn leave(&mut self, cause: ProgramEnd, patience: Duration) {
+        if !self.engine.is_recording() {
+            return;
+        }
+        if let Some(Running { attempt: Some(attempt), .. }) = self.running.take() {
+            let cause = Cancellation::Stop;
+            self.note(Event::Cancelled(Cancelled { attempt, cause, exit_code: None }));
+        }
+        if self.violations > MAX_VIOLATIONS {
+            let detail = format!("{} more violations", self.violations - MAX_VIOLATIONS);
+            self.note(Event::Violation { code: Cow::Borrowed("more"), detail: detail.into() });
+        }
+        self.note(Event::ProgramClosed { cause });
+        let end = Instant::now() + patience;
+        self.settle();
+        while !self.records.is_empty() && Instant::now() < end {
+            if let Some(retry) = self.records.retry() {
+                std::thread::sleep(retry.saturating_duration_since(Instant::now()));
+            }
+            self.settle();
+        }
+    }
+
+    fn finish_running(&mut self) -> bool {
+        let Some(running) = self.running.take_if(|running| running.due <= Instant::now()) else {
+            return false;
+        };
+        let Some(attempt) = running.attempt else {
+            self.output.buffer().extend_from_slice(&running.reply.line);
+            return true;
+        };
+        let refusal = if self.records.lets_pass() {
+            let Reply { outcome, .. } = running.reply;
+            let selected = self.engine.selected(attempt, outcome, running.reply.result());
+            self.engine.record(&[selected]).err()
+        } else {
+            Some(Refusal::Busy)
+        };
+        match refusal {
+            None => {
+                self.records.was_free();
+                self.hand_over(&running.reply, Some(attempt));
+            }
+            Some(Refusal::Busy) if running.due.elapsed() < LOCK_PATIENCE => {
+                self.wait_for_lock();
+                self.running = Some(running);
+                return false;
+            }
+            Some(refusal) => self.refuse(&running.call, refusal),
+        }
+        true
     }
 
     fn begin_next(&mut self) -> bool {
@@ -152,27 +283,82 @@ impl Loop<'_, '_> {
             return false;
         }
         let Some(call) = self.queue.pop_front() else { return false };
-        self.begin(call);
-        true
+        match self.begin(call) {
+            None => true,
+            Some(call) => {
+                self.queue.push_front(call);
+                false
+            }
+        }
     }
 
-    /// Begins a call, whose step is used from here on.
-    fn begin(&mut self, call: Call) {
-        let Begun { delay, reply, complaint } = call.begin(&mut self.engine);
+    /// Begins a call, whose step is used from here on. Back comes a call that
+    /// has to wait for the lock of the journal.
+    fn begin(&mut self, mut call: Call) -> Option<Call> {
+        self.settle();
+        let begun = if self.records.lets_pass() {
+            call.begin(&mut self.engine)
+        } else {
+            Err(Refusal::Busy)
+        };
+        match begun {
+            Ok(Begun { attempt, delay, reply, complaint }) => {
+                self.records.was_free();
+                if let Some(complaint) = complaint {
+                    self.complaints.say(complaint);
+                }
+                if delay.is_zero() {
+                    self.hand_over(&reply, attempt);
+                } else {
+                    let due = Instant::now() + delay;
+                    self.running = Some(Running { call, due, attempt, reply });
+                }
+            }
+            Err(Refusal::Busy)
+                if call.waits_since.get_or_insert_with(Instant::now).elapsed() < LOCK_PATIENCE =>
+            {
+                self.wait_for_lock();
+                return Some(call);
+            }
+            Err(refusal) => self.refuse(&call, refusal),
+        }
+        None
+    }
+
+    /// Has the lock tried again after a pause, unless one is running.
+    fn wait_for_lock(&mut self) {
+        if self.records.retry().is_none() {
+            self.records.was_busy();
+        }
+    }
+
+    /// Hands a reply to the output; its attempt is delivered when it was written whole.
+    fn hand_over(&mut self, reply: &Reply, attempt: Option<u64>) {
+        self.output.buffer().extend_from_slice(&reply.line);
+        if let Some(attempt) = attempt {
+            let end = self.output.taken() + self.output.len() as u64;
+            self.undelivered.push_back((attempt, end));
+        }
+    }
+
+    /// Answers a call that the journal does not take.
+    fn refuse(&mut self, call: &Call, refusal: Refusal) {
+        let error: Option<JournalError> = match refusal {
+            Refusal::Closed => None,
+            Refusal::Failed(error) => Some(error),
+            Refusal::Busy => self.engine.locked_too_long(),
+        };
+        let Begun { reply, complaint, .. } = call.refused_by(self.server, error.as_ref());
         if let Some(complaint) = complaint {
             self.complaints.say(complaint);
         }
-        if delay.is_zero() {
-            self.output.buffer().extend_from_slice(&reply);
-        } else {
-            self.running = Some(Running { id: call.id, due: Instant::now() + delay, reply });
-        }
+        self.hand_over(&reply, None);
     }
 
     /// Looks at the next line, if there is one and it may be looked at.
     fn admit_next(&mut self) -> Result<bool, Stop> {
         if self.output.len() >= BATCH_BYTES {
-            self.output.flush()?;
+            self.flush()?;
         }
         if self.is_full() && Instant::now() < self.output.stuck_at() {
             return Ok(false);
@@ -180,7 +366,10 @@ impl Loop<'_, '_> {
         let Some(line) = self.input.next_line()? else { return Ok(false) };
         match message::read(self.input.bytes(line)) {
             Incoming::Nothing | Incoming::Response => {}
-            Incoming::NotJson(error) => self.complaints.say(format_args!("not JSON: {error}")),
+            Incoming::NotJson(error) => {
+                self.complaints.say(format_args!("not JSON: {error}"));
+                self.violation("not_json", &error.to_string());
+            }
             Incoming::Invalid { id, reason } => {
                 self.complaints.say(format_args!("not a message: {reason}"));
                 protocol::write_error(
@@ -188,6 +377,7 @@ impl Loop<'_, '_> {
                     id.as_ref(),
                     &RpcError::invalid_request(reason),
                 );
+                self.violation("invalid_request", reason);
             }
             Incoming::Notification { method, params } => self.notice(&method, params.as_ref()),
             Incoming::Request(request) => self.accept(request)?,
@@ -202,8 +392,18 @@ impl Loop<'_, '_> {
         let Some(id) = params.and_then(|params| params.get("requestId")).and_then(Id::read) else {
             return;
         };
-        if self.running.take_if(|running| running.id == id).is_none() {
-            self.queue.retain(|call| call.id != id);
+        if let Some(running) = self.running.take_if(|running| running.call.id == id) {
+            if let Some(attempt) = running.attempt {
+                let cause = Cancellation::Cancel;
+                self.note(Event::Cancelled(Cancelled { attempt, cause, exit_code: None }));
+            }
+        } else if let Some(place) = self.queue.iter().position(|call| call.id == id)
+            && let Some(call) = self.queue.remove(place)
+        {
+            self.note(Event::RequestCancelled {
+                request_id: Cow::Owned(call.id.to_json()),
+                operation: Cow::Owned(call.tool),
+            });
         }
     }
 
@@ -212,29 +412,32 @@ impl Loop<'_, '_> {
     }
 
     fn is_pending(&self, id: &Id) -> bool {
-        self.running.as_ref().is_some_and(|running| running.id == *id)
+        self.running.as_ref().is_some_and(|running| running.call.id == *id)
             || self.queue.iter().any(|call| call.id == *id)
             || self.held.iter().any(|immediate| immediate.id == *id)
     }
 
     fn accept(&mut self, request: Request) -> Result<(), Stop> {
         if self.is_pending(&request.id) {
-            return Err(Stop(format!("stopped: the id {} is pending already", request.id)));
+            let cause = format!("the id {} is pending already", request.id);
+            return Err(Stop::Violation { code: "duplicate_id", cause });
         }
         let Request { id, method, params } = request;
         match self.understand(&id, &method, params) {
-            Ok(Understood::Call(call)) if self.pending() == 0 && !self.is_full() => {
-                self.begin(call);
-                Ok(())
-            }
             Ok(Understood::Call(call)) => {
-                self.leave_room()?;
-                self.queue.push_back(call);
+                let is_next = self.pending() == 0 && !self.is_full();
+                if let Some(call) = if is_next { self.begin(call) } else { Some(call) } {
+                    self.leave_room()?;
+                    self.queue.push_back(call);
+                }
                 Ok(())
             }
             Ok(Understood::Immediate(answer)) => self.reply_now(Immediate { id, answer }),
             Err(error) => {
                 self.complaints.say(format_args!("{method}: {}", error.message()));
+                if error.is_violation() {
+                    self.violation("invalid_params", &format!("{method}: {}", error.message()));
+                }
                 self.reply_now(Immediate { id, answer: Answer::Error(error) })
             }
         }
@@ -255,7 +458,8 @@ impl Loop<'_, '_> {
         if self.pending() < MAX_PENDING {
             return Ok(());
         }
-        Err(Stop(format!("stopped: more than {MAX_PENDING} requests are pending")))
+        let cause = format!("more than {MAX_PENDING} requests are pending");
+        Err(Stop::Violation { code: "overflow", cause })
     }
 
     /// What a request asks for, or the error that it gets.
@@ -280,6 +484,9 @@ impl Loop<'_, '_> {
             Err(error) if is_known || error.is_unsupported_version() => return Err(error),
             Err(_) => return Err(RpcError::unknown_method(method)),
         };
+        if era.is_some() {
+            self.open(protocol::client_of(&params));
+        }
         let shape = era.or(self.has_handshake.then_some(Era::Legacy));
         let unshaped = || {
             RpcError::invalid_params("`initialize` first, or give the protocol version in `_meta`")
@@ -287,6 +494,7 @@ impl Loop<'_, '_> {
         match (method, era) {
             ("initialize", _) => protocol::negotiate(&params).map(|version| {
                 self.has_handshake = true;
+                self.open(params.get("clientInfo"));
                 Understood::Immediate(Answer::Initialize(version))
             }),
             ("server/discover", Some(Era::Modern)) => Ok(Understood::Immediate(Answer::Discover)),
@@ -312,9 +520,9 @@ impl Loop<'_, '_> {
     fn answer(&mut self, Immediate { id, answer }: Immediate) {
         let server = self.server;
         let out = self.output.buffer();
-        match answer {
+        let _written = match answer {
             Answer::Initialize(version) => {
-                protocol::write_result(out, &id, &InitializeResult::new(server, version));
+                protocol::write_result(out, &id, &InitializeResult::new(server, version))
             }
             Answer::Discover => {
                 protocol::write_result(out, &id, &protocol::DiscoverResult::new(server))
@@ -322,7 +530,7 @@ impl Loop<'_, '_> {
             Answer::Pong => protocol::write_result(out, &id, &protocol::Empty {}),
             Answer::Tools(era) => protocol::write_result(out, &id, &ListResult::new(server, era)),
             Answer::Error(error) => protocol::write_error(out, Some(&id), &error),
-        }
+        };
     }
 
     /// Sleeps until something can be read or written, or a delay is over.
@@ -330,9 +538,11 @@ impl Loop<'_, '_> {
         let now = Instant::now();
         let is_stuck = self.output.stuck_at() <= now;
         let reads = !self.input.is_at_end() && (!self.is_full() || is_stuck);
-        let due = self.running.as_ref().map(|running| running.due);
+        // What is due already waits for the lock of the journal.
+        let due = self.running.as_ref().map(|running| running.due).filter(|due| *due > now);
         let looks = (self.is_full() && !is_stuck).then(|| self.output.stuck_at());
-        let timeout = due.into_iter().chain(looks).min().map(|until| timespec(until - now));
+        let next = [due, self.records.retry(), looks].into_iter().flatten().min();
+        let timeout = next.map(|until| timespec(until.saturating_duration_since(now)));
         let writes = if self.output.len() > 0 { PollFlags::OUT } else { PollFlags::empty() };
         let mut fds = [
             PollFd::from_borrowed_fd(self.stdout, writes),
@@ -343,13 +553,13 @@ impl Loop<'_, '_> {
             Ok(_) => {}
             Err(Errno::INTR) => return Ok(()),
             Err(error) => {
-                return Err(Stop(format!("stopped: cannot wait for stdin and stdout: {error}")));
+                return Err(Stop::Gone(format!("cannot wait for stdin and stdout: {error}")));
             }
         }
         let [stdout_events, stdin_events] = fds.map(|fd| fd.revents());
         if !stdin_events.is_empty() {
             let read = self.input.read(self.stdin);
-            read.map_err(|error| Stop(format!("stopped: cannot read stdin: {error}")))?;
+            read.map_err(|error| Stop::Gone(format!("cannot read stdin: {error}")))?;
         }
         let is_done = self.input.is_at_end() && self.pending() == 0 && self.output.len() == 0;
         if is_gone(stdout_events, self.output.hangs_up()) && !(is_done && self.input.is_empty()) {
@@ -361,7 +571,7 @@ impl Loop<'_, '_> {
     /// Lets out what was handed over before the stop, for a bounded time.
     fn last_words(&mut self) {
         let end = Instant::now() + LAST_WORDS;
-        while self.output.flush().is_ok() && self.output.len() > 0 {
+        while self.flush().is_ok() && self.output.len() > 0 {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return;
