@@ -327,7 +327,7 @@ impl Loop<'_, '_> {
 
     /// Has the lock tried again after a pause, unless one is running.
     fn wait_for_lock(&mut self) {
-        if self.records.retry().is_none() {
+        if self.records.retry().is_none_or(|retry| retry <= Instant::now()) {
             self.records.was_busy();
         }
     }
@@ -538,10 +538,13 @@ impl Loop<'_, '_> {
         let now = Instant::now();
         let is_stuck = self.output.stuck_at() <= now;
         let reads = !self.input.is_at_end() && (!self.is_full() || is_stuck);
-        // What is due already waits for the lock of the journal.
         let due = self.running.as_ref().map(|running| running.due).filter(|due| *due > now);
+        let waits_for_lock = !self.records.is_empty()
+            || (due.is_none() && self.running.is_some())
+            || (self.running.is_none() && !self.queue.is_empty() && !self.is_full());
+        let retry = waits_for_lock.then(|| self.records.retry().unwrap_or(now));
         let looks = (self.is_full() && !is_stuck).then(|| self.output.stuck_at());
-        let next = [due, self.records.retry(), looks].into_iter().flatten().min();
+        let next = [due, retry, looks].into_iter().flatten().min();
         let timeout = next.map(|until| timespec(until.saturating_duration_since(now)));
         let writes = if self.output.len() > 0 { PollFlags::OUT } else { PollFlags::empty() };
         let mut fds = [

@@ -43,7 +43,11 @@ impl Records {
 
     /// Whether everything is written, and the lock may be tried for something new.
     pub(super) fn lets_pass(&self) -> bool {
-        self.waiting.is_empty() && self.retry.is_none()
+        self.waiting.is_empty() && !self.pauses()
+    }
+
+    fn pauses(&self) -> bool {
+        self.retry.is_some_and(|retry| retry > Instant::now())
     }
 
     /// That the lock was busy: the next try comes after a pause.
@@ -59,8 +63,7 @@ impl Records {
 
     /// Appends what waits, if the lock can be had. What people should know, if anything.
     pub(super) fn settle(&mut self, engine: &mut Engine<'_>) -> Option<String> {
-        self.retry = self.retry.filter(|retry| *retry > Instant::now());
-        if self.waiting.is_empty() || self.retry.is_some() {
+        if self.waiting.is_empty() || self.pauses() {
             return None;
         }
         let mut said = None;
