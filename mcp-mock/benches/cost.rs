@@ -20,6 +20,7 @@ const CALLS_PER_BLOCK: usize = 500;
 const PIPELINED: usize = 40_000;
 const PIPELINED_ROUNDS: usize = 5;
 const MANY_CALLS: usize = 1_000_000;
+const MANY_LINES: usize = 1_000_000;
 
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}"#;
 const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
@@ -75,6 +76,47 @@ fn main() {
     println!("{:<44}{:>14.1}", "peak memory, 1000 tools × 10 responses, MiB", server.peak_mib());
     server.stop();
     growth(&mock(&small), &mock(&large));
+    let in_session = |name: &str| {
+        let mut command = mock(&small);
+        command.extend(["--session".to_owned(), text(&folder.path().join(name))]);
+        command
+    };
+    journal(&mock(&small), &in_session("fresh"), &in_session("old"));
+}
+
+/// What the journal adds to a call and to a start, and whether it grows with its lines.
+fn journal(without: &[String], fresh: &[String], old: &[String]) {
+    let mut server = Server::start(old);
+    // A call is three lines: started, selected, delivered.
+    for _ in 0..MANY_LINES / (3 * PIPELINED) {
+        server.pipelined(PIPELINED);
+    }
+    server.stop();
+    let contestants = [("without", without), ("fresh", fresh), ("old", old)]
+        .map(|(name, command)| (name, command.to_vec()));
+    let [_, few, many] = interleaved(&contestants, STARTS, |command| {
+        let start = Instant::now();
+        let mut server = Server::start(command);
+        let took = start.elapsed();
+        server.stop();
+        took
+    })
+    .map(|took| took.as_secs_f64());
+    println!("{:<44}{:>14.2}", "start in a session, ms", few * 1e3);
+    println!("{:<44}{:>14.2}", "start after 1,000,000 lines / at first", many / few);
+    let mut servers = contestants.map(|(_, command)| Server::start(&command));
+    let mut samples = [(); 3].map(|()| Vec::new());
+    for _ in 0..BLOCKS {
+        for (server, samples) in servers.iter_mut().zip(&mut samples) {
+            samples.push(server.sequential(CALLS_PER_BLOCK));
+        }
+    }
+    let samples = samples.map(|mut samples| median(&mut samples).as_secs_f64());
+    let [plain, few, many] = samples;
+    println!("{:<44}{:>14.1}", "one sequential call without journal, µs", plain * 1e6);
+    println!("{:<44}{:>14.1}", "one sequential call in a session, µs", few * 1e6);
+    println!("{:<44}{:>14.2}", "call after 1,000,000 lines / at first", many / few);
+    servers.into_iter().for_each(|mut server| server.stop());
 }
 
 /// Whether a call grows dearer with tools or with calls before it.

@@ -2,19 +2,19 @@
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use fixtures::document::Document;
 use rustix::process::{getppid, getuid};
 
 /// The session of this client and this plan: its place is made of the client's
 /// process and start time, and of the plan.
-pub(crate) fn directory(document: &Document) -> Result<PathBuf, String> {
+pub(crate) fn directory(document: &Document, base: &Path) -> Result<PathBuf, String> {
     let parent = getppid().map_or(0, |pid| pid.as_raw_pid());
     let start = start_time(parent)
         .ok_or_else(|| format!("cannot tell when the client, process {parent}, was started"))?;
-    let plan = fixtures::session::fingerprint(document);
-    Ok(runtime_directory()?.join(format!("client-{parent}-{start}-{plan}")))
+    let plan = fixtures::session::fingerprint(document, base)?;
+    Ok(runtime_directory()?.join(format!("client-{parent}-{start}-{}", &plan[..16])))
 }
 
 /// A directory of this user alone, which the system empties.

@@ -35,7 +35,9 @@ fn choose(args: &ServeArgs) -> Result<Serving, String> {
     let document = fixtures::load(fixture, crate::is_styled(&io::stderr()))?;
     let directory = match (&args.session, args.scope) {
         (Some(directory), _) => Some(directory.clone()),
-        (None, Scope::Client) => Some(client_scope::directory(&document)?),
+        (None, Scope::Client) => {
+            Some(client_scope::directory(&document, crate::session::base(fixture))?)
+        }
         (None, Scope::Process) => None,
     };
     match directory {

@@ -61,9 +61,14 @@ pub(crate) fn making<'a>(
     let workspace = workspace
         .canonicalize()
         .map_err(|error| format!("cannot resolve `{}`: {error}", workspace.display()))?;
-    let base = fixture.parent().unwrap_or(Path::new(""));
+    let base = base(fixture);
     let (mode, owner, is_durable) = (PRIVATE, None, false);
     Ok(Making { document, base, workspace, mode, owner, is_durable, allows_network_fs })
+}
+
+/// What the files that a document names are relative to.
+pub(crate) fn base(fixture: &Path) -> &Path {
+    fixture.parent().unwrap_or(Path::new(""))
 }
 
 pub(crate) fn status(args: &StatusArgs) -> Exit {
@@ -98,7 +103,7 @@ fn look(directory: &Path) -> Result<Status, String> {
 pub(crate) fn reset(args: &ResetArgs) -> Exit {
     let from = args.from.as_deref().map(|fixture| {
         let document = fixtures::load(fixture, crate::is_styled(&io::stderr()))?;
-        Ok::<_, String>((document, fixture.parent().unwrap_or(Path::new(""))))
+        Ok::<_, String>((document, base(fixture)))
     });
     let reset = from.transpose().and_then(|from| session::reset(&args.dir, from));
     match reset {
