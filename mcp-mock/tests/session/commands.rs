@@ -7,7 +7,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::{PATIENCE, Place, Server, document};
+use crate::{PATIENCE, Place, Server, document, skipped};
 
 fn mode(path: &Path) -> u32 {
     path.metadata().unwrap().permissions().mode() & 0o777
@@ -110,7 +110,7 @@ fn a_parent_that_is_missing_or_not_writable_is_named() {
     }
     let output = match command.stdin(Stdio::null()).output() {
         Ok(output) => output,
-        Err(error) => return eprintln!("skipped: another user cannot start the program: {error}"),
+        Err(error) => return skipped(&format!("another user cannot start the program: {error}")),
     };
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{told}");
