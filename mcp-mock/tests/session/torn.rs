@@ -75,7 +75,7 @@ fn a_torn_tail_is_nothing_to_a_reader() {
     let closed = place.records().pop().unwrap();
     assert_eq!(
         (&closed["type"], &closed["recovered_bytes"]),
-        (&json!("session.closed"), &json!(11))
+        (&json!("session.closed"), &json!(12))
     );
 }
 
