@@ -170,6 +170,61 @@ fn a_session_of_several_servers_wants_a_name() {
 }
 
 #[test]
+fn a_session_is_made_where_a_link_leads_but_not_in_the_current_directory() {
+    let place = Place::usual();
+    for name in ["here", "there"] {
+        std::fs::create_dir(place.path(name)).unwrap();
+    }
+    std::os::unix::fs::symlink("there", place.path("link")).unwrap();
+    place.ok(&["session", "fixture.yaml", "--dir", "link"]);
+    let mut command = place.command(&["session", "../fixture.yaml", "--dir", "."]);
+    let output = command.current_dir(place.path("here")).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("../NAME"));
+    for name in ["there", "link", "there/", "./link"] {
+        let mut server = place.serve(&["--session", name]);
+        server.text("seq");
+        server.end();
+    }
+    assert_eq!(place.names(), ["fixture.yaml", "here", "link", "there"]);
+}
+
+#[test]
+fn a_session_may_belong_to_another_user_and_be_durable() {
+    let place = Place::usual();
+    place.ok(&["session", "fixture.yaml", "--dir", "run", "--durable"]);
+    assert!(
+        std::fs::read_to_string(place.path("run/session.json"))
+            .unwrap()
+            .contains("\"durable\": true")
+    );
+    assert_eq!(place.attach().text("seq"), "one");
+    let args = ["session", "fixture.yaml", "--dir", "theirs", "--owner", "65534"];
+    if !rustix::process::geteuid().is_root() {
+        place.refused(&args);
+        return;
+    }
+    place.ok(&args);
+    std::fs::set_permissions(place.path(""), PermissionsExt::from_mode(0o755)).unwrap();
+    let mut command = place.command(&["serve", "--session", "theirs"]);
+    if let Err(error) =
+        std::process::Command::new(env!("CARGO_BIN_EXE_mcp-mock")).uid(65534).output()
+    {
+        return skipped(&format!("another user cannot start the program: {error}"));
+    }
+    let mut server = Server::start(command.uid(65534));
+    server.shake_hands();
+    assert_eq!(server.text("seq"), "one");
+    server.end();
+    let reset = place.ok(&["reset", "theirs"]);
+    assert_eq!(reset, "");
+    let mut server = Server::start(place.command(&["serve", "--session", "theirs"]).uid(65534));
+    server.shake_hands();
+    assert_eq!(server.text("seq"), "one");
+    server.end();
+}
+
+#[test]
 fn racing_makers_share_one_sequence() {
     for _ in 0..8 {
         let steps: Vec<String> = (0..16).map(|step| format!("{{text: s{step}}}")).collect();

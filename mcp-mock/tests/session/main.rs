@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod client_scope;
+mod close;
 mod commands;
 mod damage;
 mod full_disk;

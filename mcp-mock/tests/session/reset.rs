@@ -1,8 +1,9 @@
-//! `reset` and `close`.
+//! `reset`: the same place, from the first steps, with the old journals kept.
 
-use std::time::{Duration, Instant};
+use std::os::unix::fs::symlink;
+use std::process::Command;
 
-use crate::{PATIENCE, Place, Server, document, reason_of, records};
+use crate::{Place, Server, document, records};
 
 #[test]
 fn a_reset_keeps_each_old_journal_and_starts_anew() {
@@ -89,117 +90,87 @@ fn large_payloads_survive_a_reset() {
 }
 
 #[test]
-fn nothing_is_served_after_close() {
+fn a_reset_through_a_link_or_from_inside_is_a_reset_of_the_session() {
     let place = Place::usual();
     place.make();
-    let mut server = place.attach();
-    assert_eq!(server.text("seq"), "one");
-    place.ok(&["close", "run"]);
-    assert_eq!(place.status()["closed"], true);
-    assert!(place.ok(&["status", "run"]).contains("closed"));
-    for tool in ["seq", "now", "nothing"] {
-        let (reason, text) = server.refusal(tool);
-        assert_eq!(reason, "session_closed");
-        assert!(text.contains("closed"), "{text}");
+    symlink("run", place.path("link")).unwrap();
+    for (folder, name) in [("", "link"), ("run", "."), ("", "run/"), ("run/mcp", "..")] {
+        assert_eq!(place.attach().text("seq"), "one");
+        let mut command = place.command(&["reset", name]);
+        assert_eq!(command.current_dir(place.path(folder)).status().unwrap().code(), Some(0));
+        assert!(place.path("link").is_symlink());
     }
-    assert!(server.is_alive());
-    server.end();
-    let mut late = place.attach();
-    assert_eq!(late.refusal("seq").0, "session_closed");
-    late.end();
-    assert_eq!(place.of_type("attempt.started").len(), 1);
-    assert_eq!(place.of_type("session.closed")[0]["cause"], "close");
-    assert_eq!(place.status()["mocks"]["s.seq"]["calls"], 1);
+    assert_eq!(place.attach().text("seq"), "one");
+    assert!(place.path("run/journal.4.jsonl").exists());
+    assert_eq!(place.names(), ["fixture.yaml", "link", "run"]);
 }
 
 #[test]
-fn a_call_in_its_delay_gets_nothing_after_close() {
-    let place =
-        Place::with_tools("{nap: {sequence: [{text: first, delay_ms: 1500}, {text: second}]}}");
+fn a_reset_that_fails_leaves_the_session_as_it_was() {
+    let steps: String = (0..100).map(|step| format!("{{text: step number {step}}}, ")).collect();
+    let place = Place::with_tools(&format!("{{seq: {{sequence: [{steps}]}}}}"));
     place.make();
-    let mut server = place.attach();
-    server.begin("nap");
-    place.wait_for("attempt.started");
-    place.ok(&["close", "run"]);
-    let reply = server.receive();
-    assert_eq!(reason_of(&reply["result"]), "session_closed");
-    server.end();
-    assert!(place.of_type("attempt.selected").is_empty());
-    assert!(place.of_type("attempt.cancelled").is_empty());
-    let event = &place.status()["tool_events"][0];
-    assert_eq!((&event["success"], event.get("result")), (&false.into(), None));
+    let before = std::fs::read_to_string(place.journal()).unwrap();
+    let script = "ulimit -f 1; trap '' XFSZ; exec \"$0\" reset run";
+    let mut command = Command::new("sh");
+    command.args(["-c", script, env!("CARGO_BIN_EXE_mcp-mock")]).current_dir(place.path(""));
+    assert_eq!(command.output().unwrap().status.code(), Some(2));
+    assert_eq!(std::fs::read_to_string(place.journal()).unwrap(), before);
+    assert_eq!(place.names(), ["fixture.yaml", "run"]);
+    assert_eq!(place.attach().text("seq"), "step number 0");
 }
 
-/// A call in its delay was not selected, so nothing has to be waited for.
 #[test]
-fn close_is_prompt_and_can_be_repeated() {
+fn racing_resets_each_start_anew_or_say_that_they_did_not() {
     let place = Place::usual();
     place.make();
-    let mut server = place.attach();
-    server.text("seq");
-    server.begin("slow");
-    crate::wait_until(|| place.of_type("attempt.started").len() == 2);
-    let start = Instant::now();
-    place.ok(&["close", "run"]);
-    assert!(start.elapsed() < Duration::from_millis(900), "{:?}", start.elapsed());
-    place.ok(&["close", "run"]);
-    assert_eq!(place.of_type("session.closed").len(), 1);
-    server.kill();
+    let mut done = 0;
+    for _ in 0..5 {
+        let racers: Vec<_> = (0..6)
+            .map(|_| place.command(&["reset", "run"]))
+            .map(|mut command| command.stderr(std::process::Stdio::piped()).spawn().unwrap())
+            .collect();
+        for racer in racers {
+            let output = racer.wait_with_output().unwrap();
+            let told = String::from_utf8(output.stderr).unwrap();
+            match output.status.code() {
+                Some(0) => done += 1,
+                code => {
+                    assert_eq!(code, Some(2), "{told}");
+                    assert!(told.contains("another process") || told.contains("in use"), "{told}");
+                }
+            }
+        }
+    }
+    let kept = std::fs::read_dir(place.path("run")).unwrap();
+    let kept = kept
+        .filter(|it| it.as_ref().unwrap().file_name().to_string_lossy().matches('.').count() == 2);
+    assert_eq!(kept.count(), done);
+    assert!(
+        (1..=done)
+            .all(|number| records(&place.path(&format!("run/journal.{number}.jsonl"))).len() == 1)
+    );
+    assert_eq!(place.attach().text("seq"), "one");
+    assert_eq!(place.names(), ["fixture.yaml", "run"]);
 }
 
+/// A server that starts meanwhile serves the old session or the new one, never half of each.
 #[test]
-fn close_waits_a_second_for_a_reply_that_nobody_reads() {
-    let place = Place::with_tools(&format!(
-        "{{big: {{sequence: [{{text: \"{}\"}}, {{text: x}}]}}}}",
-        "x".repeat(1_000_000)
-    ));
+fn servers_may_start_while_a_session_is_reset() {
+    let place = Place::usual();
     place.make();
-    let mut server = place.attach();
-    server.begin("big");
-    place.wait_for("attempt.selected");
-    let start = Instant::now();
-    place.ok(&["close", "run"]);
-    let waited = start.elapsed();
-    assert!(waited >= Duration::from_secs(1) && waited < PATIENCE, "{waited:?}");
-    assert!(place.of_type("attempt.delivered").is_empty());
-    // What was selected before may still be delivered.
-    assert!(server.receive().to_string().len() > 1_000_000);
-    server.end();
-    assert_eq!(place.of_type("attempt.delivered").len(), 1);
-}
-
-#[test]
-fn close_returns_when_the_reply_was_read() {
-    let place = Place::with_tools(&format!(
-        "{{big: {{responses: [{{text: \"{}\"}}]}}}}",
-        "x".repeat(1_000_000)
-    ));
-    place.make();
-    let mut server = place.attach();
-    server.begin("big");
-    place.wait_for("attempt.selected");
-    let reader = std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_millis(200));
-        server.receive();
-        server
-    });
-    place.ok(&["close", "run"]);
-    assert_eq!(place.of_type("attempt.delivered").len(), 1);
-    reader.join().unwrap().end();
-}
-
-#[test]
-fn a_dead_server_is_not_waited_for() {
-    let place = Place::with_tools(&format!(
-        "{{big: {{responses: [{{text: \"{}\"}}]}}}}",
-        "x".repeat(1_000_000)
-    ));
-    place.make();
-    let mut server: Server = place.attach();
-    server.begin("big");
-    place.wait_for("attempt.selected");
-    server.kill();
-    let start = Instant::now();
-    place.ok(&["close", "run"]);
-    assert!(start.elapsed() < Duration::from_millis(900), "{:?}", start.elapsed());
+    for _ in 0..20 {
+        let start = || Server::start(&mut place.command(&["serve", "--session", "run"]));
+        let mut reset = place.command(&["reset", "run"]);
+        let mut reset = reset.stderr(std::process::Stdio::null()).spawn().unwrap();
+        for mut server in [start(), start(), start()] {
+            server.shake_hands();
+            let result = server.call("seq");
+            let is_fair = result["isError"] != true || crate::reason_of(&result) == "exhausted";
+            assert!(is_fair, "{result}");
+            server.end();
+        }
+        reset.wait().unwrap();
+        place.status();
+    }
 }
