@@ -219,3 +219,28 @@ fn a_checkpoint_that_is_wrong_changes_nothing() {
     std::fs::create_dir(&state).unwrap();
     assert_eq!(place.attach().refusal("seq").0, "exhausted");
 }
+
+/// Killed between the record and the checkpoint, a server leaves it behind the
+/// journal; whoever writes it next must not hide that.
+#[test]
+fn a_step_that_the_checkpoint_missed_is_not_served_again() {
+    let place = Place::usual();
+    place.make();
+    let mut steady = place.attach();
+    assert_eq!(steady.text("nap"), "first");
+    // What comes now does not get at the checkpoint.
+    let (state, aside) = (place.path("run/journal.state"), place.path("aside"));
+    std::fs::rename(&state, &aside).unwrap();
+    std::fs::create_dir(&state).unwrap();
+    let mut victim = place.attach();
+    assert_eq!(victim.text("seq"), "one");
+    victim.kill();
+    std::fs::remove_dir(&state).unwrap();
+    std::fs::rename(&aside, &state).unwrap();
+    assert_eq!(steady.text("nap"), "second");
+    assert_eq!(steady.text("now"), "done");
+    let mut late = place.attach();
+    assert_eq!([late.text("seq"), late.text("nap")], ["two", "third"]);
+    late.end();
+    steady.end();
+}
