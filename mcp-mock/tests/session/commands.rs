@@ -216,6 +216,12 @@ fn a_session_may_belong_to_another_user_and_be_durable() {
     server.shake_hands();
     assert_eq!(server.text("seq"), "one");
     server.end();
+    // The user of the session may write into it, and not beside it.
+    let mut command = place.command(&["serve", "fixture.yaml", "--session", "theirs"]);
+    let mut server = Server::start(command.uid(65534));
+    server.shake_hands();
+    assert_eq!(server.text("seq"), "two");
+    server.end();
     let reset = place.ok(&["reset", "theirs"]);
     assert_eq!(reset, "");
     let mut server = Server::start(place.command(&["serve", "--session", "theirs"]).uid(65534));

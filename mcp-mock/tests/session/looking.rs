@@ -192,6 +192,24 @@ fn looking_changes_nothing_and_works_while_a_server_lives() {
 }
 
 #[test]
+fn a_configuration_may_name_a_session_that_is_made_at_the_first_start() {
+    let place = Place::usual();
+    let printed = place.ok(&["config", "fixture.yaml", "--session", "run", "--for", "generic"]);
+    assert_eq!(place.names(), ["fixture.yaml"]);
+    let config: Value = serde_json::from_str(&printed).unwrap();
+    let args = config["mcpServers"]["s"]["args"].as_array().unwrap();
+    let args: Vec<&str> = args.iter().map(|arg| arg.as_str().unwrap()).collect();
+    for text in ["one", "two"] {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_mcp-mock"));
+        let mut server = crate::Server::start(command.args(&args).current_dir("/"));
+        server.shake_hands();
+        assert_eq!(server.text("seq"), text);
+        server.end();
+    }
+    assert_eq!(place.names(), ["fixture.yaml", "run"]);
+}
+
+#[test]
 fn a_configuration_of_a_session_serves_that_session() {
     let place = used();
     let printed = place.ok(&["config", "--session", "run", "--for", "generic"]);
