@@ -32,6 +32,12 @@ fn choose(args: &ServeArgs) -> Result<Serving, String> {
         let directory = args.session.as_deref().expect("the command line wants one of the two");
         return in_session(Session::open(directory)?, name);
     };
+    if let (Scope::Client, Some(file)) = (args.scope, &args.journal) {
+        return Err(format!(
+            "`--journal {}` cannot be used with `--scope client`, whose session has a journal of its own: leave one of them out",
+            file.display()
+        ));
+    }
     let document = fixtures::load(fixture, crate::is_styled(&io::stderr()))?;
     let directory = match (&args.session, args.scope) {
         (Some(directory), _) => Some(directory.clone()),

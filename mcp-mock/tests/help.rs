@@ -3,7 +3,20 @@
 
 use std::process::{Command, Output};
 
-const SUBCOMMANDS: [&str; 7] = ["serve", "check", "new", "schema", "config", "completions", "man"];
+const SUBCOMMANDS: [&str; 12] = [
+    "serve",
+    "session",
+    "status",
+    "verify",
+    "reset",
+    "close",
+    "check",
+    "new",
+    "schema",
+    "config",
+    "completions",
+    "man",
+];
 
 fn mcp_mock(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_mcp-mock")).args(args).output().unwrap()
