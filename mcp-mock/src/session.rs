@@ -62,8 +62,18 @@ pub(crate) fn making<'a>(
         .canonicalize()
         .map_err(|error| format!("cannot resolve `{}`: {error}", workspace.display()))?;
     let base = base(fixture);
-    let (mode, owner, is_durable) = (PRIVATE, None, false);
-    Ok(Making { document, base, workspace, mode, owner, is_durable, allows_network_fs })
+    Ok(Making {
+        document,
+        base,
+        workspace,
+        deadline: None,
+        call_timeout: None,
+        shim: None,
+        mode: PRIVATE,
+        owner: None,
+        is_durable: false,
+        allows_network_fs,
+    })
 }
 
 /// What the files that a document names are relative to.
