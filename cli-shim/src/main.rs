@@ -1,0 +1,34 @@
+//! One executable: under its own name a small control program, under any
+//! other name the mocked command of that name.
+//!
+//! There is no Rust start-up before `main`, since it would have SIGPIPE
+//! ignored: the mocked command keeps every disposition that it was given.
+#![no_main]
+
+mod call;
+mod control;
+mod descriptors;
+mod emit;
+mod host;
+mod identity;
+mod respond;
+mod signals;
+
+use std::ffi::{c_char, c_int};
+
+use identity::Identity;
+
+/// The entry point of C.
+#[expect(unsafe_code, reason = "the name is what the C runtime calls, and nothing else defines it")]
+#[unsafe(no_mangle)]
+pub extern "C" fn main(_count: c_int, _arguments: *const *const c_char) -> c_int {
+    descriptors::open_closed();
+    match identity::of_this_program() {
+        Ok(Identity::Control) => control::run(),
+        Ok(Identity::Shim { name, session }) => respond::run(&name, &session).into(),
+        Err(reason) => {
+            emit::line(&reason);
+            respond::NOT_SERVED.into()
+        }
+    }
+}
