@@ -1,6 +1,7 @@
 //! Somebody who holds the lock of the journal, and may not even be running.
 
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -15,12 +16,12 @@ struct Holder(Child);
 
 impl Holder {
     fn of(place: &Place) -> Holder {
+        Holder::of_file(&place.journal())
+    }
+
+    fn of_file(path: &Path) -> Holder {
         let mut command = Command::new("flock");
-        command.arg("--no-fork").arg(place.journal()).args([
-            "sh",
-            "-c",
-            "echo held; exec sleep 600",
-        ]);
+        command.arg("--no-fork").arg(path).args(["sh", "-c", "echo held; exec sleep 600"]);
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -162,6 +163,10 @@ fn after_ten_seconds_the_holder_is_named_and_nothing_was_used() {
     waiting.begin("seq");
     let mut late = place.attach();
     late.begin("seq");
+    place.write("calls", "");
+    let other = Holder::of_file(&place.path("calls"));
+    let mut command = place.command(&["serve", "fixture.yaml", "--journal", "calls"]);
+    let refused = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut leaving = place.attach();
     leaving.hang_up();
     let verbs = ["status", "verify", "close", "reset"].map(|verb| {
@@ -183,6 +188,10 @@ fn after_ten_seconds_the_holder_is_named_and_nothing_was_used() {
         // A reset is refused by the servers that live.
         assert!(told.contains("process "), "{verb}: {told}");
     }
+    let output = refused.wait_with_output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.contains(&format!("process {}", other.0.id())), "{told}");
     assert_eq!(leaving.exit().code(), Some(0));
     assert_eq!(std::fs::read_to_string(place.journal()).unwrap(), before);
     drop(holder);
