@@ -156,6 +156,10 @@ impl Loop<'_, '_> {
             if was_full && !self.is_full() {
                 continue;
             }
+            // The pause of a call that waits for the lock was over before the sleep began.
+            if self.waits_for_lock() && self.records.retry().is_none() {
+                continue;
+            }
             if self.input.is_at_end() && self.pending() == 0 && self.output.len() == 0 {
                 return Ok(());
             }
@@ -329,6 +333,14 @@ impl Loop<'_, '_> {
     fn wait_for_lock(&mut self) {
         if self.records.retry().is_none_or(|retry| retry <= Instant::now()) {
             self.records.was_busy();
+        }
+    }
+
+    /// Whether only the lock of the journal keeps a call.
+    fn waits_for_lock(&self) -> bool {
+        match &self.running {
+            Some(running) => running.due <= Instant::now(),
+            None => !self.is_full() && !self.queue.is_empty(),
         }
     }
 

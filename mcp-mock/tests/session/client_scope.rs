@@ -146,6 +146,25 @@ fn a_runtime_directory_that_is_none_is_refused() {
 }
 
 #[test]
+fn without_a_runtime_directory_there_is_one_for_temporary_files() {
+    let client = Client::new();
+    for (name, value) in [("absent", None), ("empty", Some(""))] {
+        let folder = client.place.path(name);
+        std::fs::create_dir(&folder).unwrap();
+        let mut command = client.command(&START.repeat(2));
+        command.env_remove("XDG_RUNTIME_DIR").env("TMPDIR", &folder);
+        command.envs(value.map(|value| ("XDG_RUNTIME_DIR", value)));
+        let stdout = String::from_utf8(command.output().unwrap().stdout).unwrap();
+        assert!(stdout.contains("\"one\"") && stdout.contains("\"two\""), "{stdout}");
+        let made = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+        assert_eq!(made.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+        let user = rustix::process::getuid().as_raw();
+        assert_eq!(made.file_name().unwrap().to_str().unwrap(), format!("mcp-mock-{user}"));
+    }
+    assert!(client.sessions().is_empty());
+}
+
+#[test]
 fn racing_servers_of_one_client_share_one_session() {
     let client = Client::new();
     let start = START.replace("; ", " >> replies & ");

@@ -35,6 +35,10 @@ fn an_altered_plan_is_refused() {
     }
     std::fs::remove_file(place.path("run/mcp/s.json")).unwrap();
     place.refused(&["serve", "--session", "run"]);
+    place.ok(&["session", "fixture.yaml", "--dir", "other"]);
+    replace(&place.path("other/session.json"), "\"sha256\": \"", "\"sha256\": \"0");
+    place.refused(&["serve", "--session", "other"]);
+    place.refused(&["serve", "fixture.yaml", "--session", "other"]);
     assert!(place.records().is_empty());
 }
 

@@ -1,7 +1,9 @@
 //! Somebody who holds the lock of the journal, and may not even be running.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
@@ -15,12 +17,12 @@ struct Holder(Child);
 
 impl Holder {
     fn of(place: &Place) -> Holder {
+        Holder::of_file(&place.journal())
+    }
+
+    fn of_file(path: &Path) -> Holder {
         let mut command = Command::new("flock");
-        command.arg("--no-fork").arg(place.journal()).args([
-            "sh",
-            "-c",
-            "echo held; exec sleep 600",
-        ]);
+        command.arg("--no-fork").arg(path).args(["sh", "-c", "echo held; exec sleep 600"]);
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -162,6 +164,10 @@ fn after_ten_seconds_the_holder_is_named_and_nothing_was_used() {
     waiting.begin("seq");
     let mut late = place.attach();
     late.begin("seq");
+    place.write("calls", "");
+    let other = Holder::of_file(&place.path("calls"));
+    let mut command = place.command(&["serve", "fixture.yaml", "--journal", "calls"]);
+    let refused = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut leaving = place.attach();
     leaving.hang_up();
     let verbs = ["status", "verify", "close", "reset"].map(|verb| {
@@ -183,6 +189,10 @@ fn after_ten_seconds_the_holder_is_named_and_nothing_was_used() {
         // A reset is refused by the servers that live.
         assert!(told.contains("process "), "{verb}: {told}");
     }
+    let output = refused.wait_with_output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.contains(&format!("process {}", other.0.id())), "{told}");
     assert_eq!(leaving.exit().code(), Some(0));
     assert_eq!(std::fs::read_to_string(place.journal()).unwrap(), before);
     drop(holder);
@@ -194,4 +204,56 @@ fn after_ten_seconds_the_holder_is_named_and_nothing_was_used() {
     }
     assert_eq!(place.of_type("attempt.started").len(), 4);
     assert!(place.of_type("session.closed").is_empty());
+}
+
+/// A pause may be over before the server comes to wait: here it writes a large
+/// reply to a file meanwhile.
+#[test]
+fn a_lock_that_comes_and_goes_keeps_no_call_for_ever() {
+    let place = Place::with_tools(&format!(
+        "{{big: {{responses: [{{text: \"{}\"}}]}}, now: {{responses: [{{text: done}}]}}, \
+           late: {{responses: [{{text: done, delay_ms: 1}}]}}}}",
+        "x".repeat(1_000_000)
+    ));
+    place.make();
+    let mut command = place.command(&["serve", "--session", "run"]);
+    let out = std::fs::File::create(place.path("out")).unwrap();
+    let mut child = command.stdin(Stdio::piped()).stdout(out).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let is_over = AtomicBool::new(false);
+    let ended = std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let journal = std::fs::File::open(place.journal()).unwrap();
+                for pause in (50..900).step_by(70).cycle().map(Duration::from_micros) {
+                    if is_over.load(Ordering::Relaxed) {
+                        break;
+                    }
+                    journal.lock().unwrap();
+                    std::thread::sleep(pause);
+                    journal.unlock().unwrap();
+                    std::thread::sleep(pause / 2);
+                }
+            });
+        }
+        let mut id = 0;
+        let mut lines = format!("{}\n", crate::server::hello());
+        for tool in ["big", "now", "big", "late"].into_iter().cycle().take(60) {
+            id += 1;
+            lines += &format!("{}\n", crate::request(id, tool, &json!({})));
+        }
+        stdin.write_all(lines.as_bytes()).unwrap();
+        let start = Instant::now();
+        let mut is_served = false;
+        while !is_served && start.elapsed() < crate::PATIENCE {
+            std::thread::sleep(Duration::from_millis(20));
+            is_served = place.of_type("attempt.delivered").len() == 60;
+        }
+        is_over.store(true, Ordering::Relaxed);
+        is_served
+    });
+    drop(stdin);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(ended, "{} of 60 calls were answered", place.of_type("attempt.delivered").len());
 }

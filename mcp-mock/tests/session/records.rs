@@ -194,22 +194,41 @@ fn a_reply_that_is_not_read_is_not_delivered() {
 }
 
 #[test]
+fn half_a_reply_is_no_delivery() {
+    let place = Place::with_tools(&format!(
+        "{{big: {{sequence: [{{text: \"{}\"}}, {{text: second}}]}}}}",
+        "x".repeat(1_000_000)
+    ));
+    place.make();
+    let mut server = place.attach();
+    server.begin("big");
+    place.wait_for("attempt.selected");
+    let mut some = [0; 1000];
+    std::io::Read::read_exact(&mut server.stdout, &mut some).unwrap();
+    close_stdout(&mut server);
+    assert_eq!(server.exit().code(), Some(1));
+    assert!(place.of_type("attempt.delivered").is_empty());
+    let event = place.status()["tool_events"][0].take();
+    assert_eq!((&event["success"], &event["delivered"]), (&json!(true), &json!(false)));
+    assert_eq!(place.attach().text("big"), "second");
+}
+
+/// Puts another pipe in the place of the one that the server writes to.
+fn close_stdout(server: &mut Server) {
+    let (reader, _) = std::io::pipe().unwrap();
+    let reader = std::os::fd::OwnedFd::from(reader).into();
+    drop(std::mem::replace(server.stdout.get_mut(), reader));
+}
+
+#[test]
 fn a_reply_that_nobody_can_read_is_not_delivered() {
     let place = Place::usual();
     place.make();
     let mut server = place.attach();
     server.begin("nap");
     place.wait_for("attempt.started");
-    let Server { child, stdout, .. } = &mut server;
-    let (reader, writer) = std::io::pipe().unwrap();
-    drop(writer);
-    drop(std::mem::replace(stdout.get_mut(), std::os::fd::OwnedFd::from(reader).into()));
-    let mut status = None;
-    crate::wait_until(|| {
-        status = child.try_wait().unwrap();
-        status.is_some()
-    });
-    assert_eq!(status.unwrap().code(), Some(1));
+    close_stdout(&mut server);
+    assert_eq!(server.exit().code(), Some(1));
     assert!(place.of_type("attempt.delivered").is_empty());
     assert!(place.of_type("attempt.selected").is_empty());
     // The attempt stays used.

@@ -28,9 +28,7 @@ impl Server {
     }
 
     pub(crate) fn shake_hands(&mut self) {
-        self.send(&json!({"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": {
-            "protocolVersion": "2025-11-25", "capabilities": {},
-            "clientInfo": {"name": "tester", "version": "1.2"}}}));
+        self.send(&hello());
         assert!(self.receive()["result"]["protocolVersion"].is_string());
     }
 
@@ -139,6 +137,13 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// The handshake.
+pub(crate) fn hello() -> Value {
+    json!({"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": {"name": "tester", "version": "1.2"}}})
 }
 
 pub(crate) fn request(id: u64, tool: &str, arguments: &Value) -> Value {
