@@ -17,8 +17,8 @@ use crate::stdio::Id;
 pub(crate) struct Call {
     pub(crate) id: Id,
     pub(crate) tool: String,
-    /// Since when its turn has come, and only the lock of the journal keeps it.
-    pub(crate) waits_since: Option<Instant>,
+    /// When it was accepted.
+    pub(crate) accepted: Instant,
     era: Era,
     arguments: Map<String, Value>,
 }
@@ -63,7 +63,9 @@ impl Call {
             }
         };
         match params.remove("name") {
-            Some(Value::String(tool)) => Ok(Call { id, tool, waits_since: None, era, arguments }),
+            Some(Value::String(tool)) => {
+                Ok(Call { id, tool, accepted: Instant::now(), era, arguments })
+            }
             _ => Err(RpcError::invalid_params("`name` must be a string")),
         }
     }

@@ -156,10 +156,6 @@ impl Loop<'_, '_> {
             if was_full && !self.is_full() {
                 continue;
             }
-            // The pause of a call that waits for the lock was over before the sleep began.
-            if self.waits_for_lock() && self.records.retry().is_none() {
-                continue;
-            }
             if self.input.is_at_end() && self.pending() == 0 && self.output.len() == 0 {
                 return Ok(());
             }
@@ -298,7 +294,7 @@ impl Loop<'_, '_> {
 
     /// Begins a call, whose step is used from here on. Back comes a call that
     /// has to wait for the lock of the journal.
-    fn begin(&mut self, mut call: Call) -> Option<Call> {
+    fn begin(&mut self, call: Call) -> Option<Call> {
         self.settle();
         let begun = if self.records.lets_pass() {
             call.begin(&mut self.engine)
@@ -319,7 +315,7 @@ impl Loop<'_, '_> {
                 }
             }
             Err(Refusal::Busy)
-                if call.waits_since.get_or_insert_with(Instant::now).elapsed() < LOCK_PATIENCE =>
+                if self.records.busy_since(call.accepted).elapsed() < LOCK_PATIENCE =>
             {
                 self.wait_for_lock();
                 return Some(call);
@@ -337,6 +333,15 @@ impl Loop<'_, '_> {
     }
 
     /// Whether only the lock of the journal keeps a call.
+    /// Whether there is no room for more, and that is not the client's fault:
+    /// somebody else has the lock that the next call waits for.
+    fn is_held_up(&self) -> bool {
+        self.pending() == MAX_PENDING
+            && self.running.is_none()
+            && self.waits_for_lock()
+            && self.records.retry().is_some()
+    }
+
     fn waits_for_lock(&self) -> bool {
         match &self.running {
             Some(running) => running.due <= Instant::now(),
@@ -372,7 +377,7 @@ impl Loop<'_, '_> {
         if self.output.len() >= BATCH_BYTES {
             self.flush()?;
         }
-        if self.is_full() && Instant::now() < self.output.stuck_at() {
+        if self.is_full() && Instant::now() < self.output.stuck_at() || self.is_held_up() {
             return Ok(false);
         }
         let Some(line) = self.input.next_line()? else { return Ok(false) };
@@ -549,12 +554,11 @@ impl Loop<'_, '_> {
     fn wait(&mut self) -> Result<(), Stop> {
         let now = Instant::now();
         let is_stuck = self.output.stuck_at() <= now;
-        let reads = !self.input.is_at_end() && (!self.is_full() || is_stuck);
+        let reads = !self.input.is_at_end() && (!self.is_full() || is_stuck) && !self.is_held_up();
         let due = self.running.as_ref().map(|running| running.due).filter(|due| *due > now);
-        let waits_for_lock = !self.records.is_empty()
-            || (due.is_none() && self.running.is_some())
-            || (self.running.is_none() && !self.queue.is_empty() && !self.is_full());
-        let retry = waits_for_lock.then(|| self.records.retry().unwrap_or(now));
+        // The pause may have ended while the loop was busy otherwise.
+        let waits = !self.records.is_empty() || self.waits_for_lock();
+        let retry = waits.then(|| self.records.retry().unwrap_or(now));
         let looks = (self.is_full() && !is_stuck).then(|| self.output.stuck_at());
         let next = [due, retry, looks].into_iter().flatten().min();
         let timeout = next.map(|until| timespec(until.saturating_duration_since(now)));

@@ -20,11 +20,19 @@ pub(super) struct Records {
     since: Vec<Instant>,
     pause: Duration,
     retry: Option<Instant>,
+    /// Since when every try found the lock busy.
+    busy: Option<Instant>,
 }
 
 impl Records {
     pub(super) fn new() -> Records {
-        Records { waiting: Vec::new(), since: Vec::new(), pause: FIRST_PAUSE, retry: None }
+        Records {
+            waiting: Vec::new(),
+            since: Vec::new(),
+            pause: FIRST_PAUSE,
+            retry: None,
+            busy: None,
+        }
     }
 
     pub(super) fn push(&mut self, event: Event<'static>) {
@@ -52,13 +60,20 @@ impl Records {
 
     /// That the lock was busy: the next try comes after a pause.
     pub(super) fn was_busy(&mut self) {
-        self.retry = Some(Instant::now() + self.pause);
+        let now = Instant::now();
+        self.busy.get_or_insert(now);
+        self.retry = Some(now + self.pause);
         self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+    }
+
+    /// Since when a call that came at that time waits for nothing but the lock.
+    pub(super) fn busy_since(&self, call: Instant) -> Instant {
+        self.busy.map_or_else(Instant::now, |busy| busy.max(call))
     }
 
     /// That the lock was had.
     pub(super) fn was_free(&mut self) {
-        (self.retry, self.pause) = (None, FIRST_PAUSE);
+        (self.retry, self.busy, self.pause) = (None, None, FIRST_PAUSE);
     }
 
     /// Appends what waits, if the lock can be had. What people should know, if anything.

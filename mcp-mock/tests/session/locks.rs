@@ -257,3 +257,45 @@ fn a_lock_that_comes_and_goes_keeps_no_call_for_ever() {
     child.wait().unwrap();
     assert!(ended, "{} of 60 calls were answered", place.of_type("attempt.delivered").len());
 }
+
+/// More calls in one write than may be pending: another server's lock is not the client's fault.
+#[test]
+fn a_busy_lock_makes_no_overflow_of_instant_calls() {
+    const CALLS: usize = 300;
+    let place = Place::with_tools("{now: {responses: [{text: done}]}}");
+    place.make();
+    let mut servers: Vec<crate::Server> = (0..3).map(|_| place.attach()).collect();
+    let holder = Holder::of(&place);
+    for server in &mut servers {
+        for _ in 0..CALLS {
+            server.begin("now");
+        }
+    }
+    std::thread::sleep(Duration::from_millis(200));
+    drop(holder);
+    for mut server in servers {
+        for _ in 0..CALLS {
+            assert_eq!(text_of(&server.receive()["result"]), "done");
+        }
+        server.end();
+    }
+    assert_eq!(place.of_type("attempt.delivered").len(), 3 * CALLS);
+}
+
+/// Ten seconds in all, not for each of them.
+#[test]
+fn calls_that_wait_together_are_given_up_together() {
+    let place = Place::usual();
+    place.make();
+    let mut server = idle(&place);
+    let _holder = Holder::of(&place);
+    let start = Instant::now();
+    for _ in 0..4 {
+        server.begin("seq");
+    }
+    for _ in 0..4 {
+        assert_eq!(reason_of(&server.receive()["result"]), "journal");
+    }
+    let took = start.elapsed();
+    assert!(Duration::from_secs(10) <= took && took < Duration::from_secs(25), "{took:?}");
+}
