@@ -13,7 +13,11 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PYTHON = {"python-1": "mcp==1.30.0", "python-2": "mcp==2.3.0"}
+PYTHON = {
+    "python-1": "mcp==1.30.0",
+    "python-2": "mcp==2.3.0",
+    "langchain": "langchain-mcp-adapters==0.3.2",
+}
 NODE = {
     "typescript-1": ["@modelcontextprotocol/sdk@1.32.2"],
     "typescript-2": ["@modelcontextprotocol/client@2.4.0"],
@@ -95,22 +99,28 @@ def play(mock, folder, script, mode, record):
     check_ends(record)
 
 
-def inspect(mock, folder, record):
-    """The inspector starts a process a command, so each sees the first step."""
+def inspector(folder, record, server):
+    """How to ask the inspector, which starts a process a command."""
     node = os.path.dirname(os.path.realpath(os.path.join(folder, "node_modules/.bin/node")))
     # Its catalog of servers would else land in the home directory.
     catalog = os.path.join(os.path.dirname(record), "catalog.json")
     environment = dict(os.environ, PATH=f"{node}:{os.environ['PATH']}", MCP_CATALOG_PATH=catalog)
-    inspector = os.path.join(folder, "node_modules/.bin/mcp-inspector")
+    program = os.path.join(folder, "node_modules/.bin/mcp-inspector")
 
     def ask(*arguments):
-        command = [inspector, "--cli", *recorded(mock, os.path.join(HERE, "fixture.yaml"), record), *arguments]
+        command = [program, "--cli", *server, *arguments]
         result = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
         try:
             return json.loads(result.stdout)
         except ValueError:
             raise RuntimeError(f"the inspector printed {result.stdout!r} {result.stderr[-800:]!r}") from None
 
+    return ask
+
+
+def inspect(mock, folder, record):
+    """Counted in memory: each command sees the first step."""
+    ask = inspector(folder, record, recorded(mock, os.path.join(HERE, "fixture.yaml"), record))
     tools = [tool["name"] for tool in ask("--method", "tools/list")["tools"]]
     first = ask("--method", "tools/call", "--tool-name", "flaky")
     unmatched = ask("--method", "tools/call", "--tool-name", "strict", "--tool-arg", "a=2")
@@ -121,11 +131,90 @@ def inspect(mock, folder, record):
     check_ends(record)
 
 
+def inspect_session(mock, folder, record):
+    """Counted in a session: each command sees the next step."""
+    session = Session(mock, os.path.dirname(record))
+    ask = inspector(folder, record, session.server)
+    results = [ask("--method", "tools/call", "--tool-name", "flaky") for _ in range(3)]
+    seen = [[result.get("isError", False), result["content"][0]["text"]] for result in results]
+    if seen != EXPECTED["flaky"]:
+        raise RuntimeError(f"expected {EXPECTED['flaky']}\n     got {seen}")
+    session.check(EXPECTED["flaky"], processes=3)
+    run([mock, "verify", session.place])
+
+
+class Session:
+    """A session made from session.yaml, and what its journal says."""
+
+    def __init__(self, mock, scratch):
+        self.mock, self.place = mock, os.path.join(scratch, "session")
+        run([mock, "session", os.path.join(HERE, "session.yaml"), "--dir", self.place])
+        self.server = [mock, "serve", "--session", self.place]
+
+    def check(self, wanted, tool="flaky", processes=None):
+        """What each call of the tool got, in the order of the journal, and from how many processes."""
+        events = json.loads(run([self.mock, "status", self.place, "--json"]))["tool_events"]
+        seen = [[not event["success"], event["result"]["content"][0]["text"]] for event in events if event["tool"] == tool]
+        starts = len({event["instance"] for event in events})
+        if seen != wanted or (processes is not None and starts != processes):
+            raise RuntimeError(f"the journal has {seen} from {starts} processes")
+
+
+def again(folder, script, tool, count, server):
+    """The command that calls a tool, each time over a new connection."""
+    if script.endswith(".py"):
+        program = [os.path.join(folder, "venv/bin/python"), os.path.join(HERE, script)]
+    else:
+        shutil.copy(os.path.join(HERE, script), folder)
+        program = ["node", os.path.join(folder, script)]
+    return [*program, tool, str(count), *server]
+
+
+def restart(mock, folder, script, scratch):
+    """Each call has a server of its own, and the sequence goes on."""
+    session = Session(mock, scratch)
+    seen = json.loads(run(again(folder, script, "flaky", 3, session.server)).splitlines()[-1])
+    if seen != EXPECTED["flaky"]:
+        raise RuntimeError(f"expected {EXPECTED['flaky']}, got {seen}")
+    session.check(EXPECTED["flaky"], processes=3)
+    run([mock, "verify", session.place])
+
+
+def restart_in_scope(mock, folder, script, scratch):
+    """The same without a session that anybody made: it lasts as long as the client."""
+    server = ["env", f"XDG_RUNTIME_DIR={scratch}", mock, "serve", os.path.join(HERE, "session.yaml"), "--scope", "client"]
+    for _ in range(2):
+        seen = json.loads(run(again(folder, script, "flaky", 3, server)).splitlines()[-1])
+        if seen != EXPECTED["flaky"]:
+            raise RuntimeError(f"expected {EXPECTED['flaky']}, got {seen}")
+
+
+def side_by_side(mock, folders, scratch):
+    """Two clients at once, each with a server a call, share the steps of one sequence."""
+    session = Session(mock, scratch)
+    scripts = ["python_2_again.py", "typescript_2_again.mjs"]
+    commands = [again(folder, script, "many", 10, session.server) for folder, script in zip(folders, scripts)]
+    clients = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for command in commands]
+    outputs = [client.communicate(timeout=120)[0] for client in clients]
+    seen = [text for output in outputs for _, text in json.loads(output.splitlines()[-1])]
+    if sorted(seen, key=int) != [str(step) for step in range(20)]:
+        raise RuntimeError(f"the steps were {seen}")
+    session.check([[False, str(step)] for step in range(20)], tool="many")
+
+
 def main(mock, cache):
     passed = failed = 0
     checks = [(f"{name} {mode}", name, lambda folder, record, s=script, m=mode: play(mock, folder, s, m, record))
               for name, script, modes in CLIENTS for mode in modes]
     checks.append(("inspector --cli", "inspector", lambda folder, record: inspect(mock, folder, record)))
+    checks.append(("inspector --cli in a session", "inspector", lambda folder, record: inspect_session(mock, folder, record)))
+    for name, script in [("langchain", "langchain.py"), ("python-2", "python_2_again.py"), ("typescript-2", "typescript_2_again.mjs")]:
+        checks.append((f"{name} with a server a call", name,
+                       lambda folder, record, s=script: restart(mock, folder, s, os.path.dirname(record))))
+        checks.append((f"{name} with --scope client", name,
+                       lambda folder, record, s=script: restart_in_scope(mock, folder, s, os.path.dirname(record))))
+    checks.append(("python-2 beside typescript-2", "python-2",
+                   lambda folder, record: side_by_side(mock, [folder, set_up(cache, "typescript-2")], os.path.dirname(record))))
     for title, name, check in checks:
         with tempfile.TemporaryDirectory() as scratch:
             try:
