@@ -63,6 +63,17 @@ pub(crate) enum Command {
     /// Run one command with mocked dependencies, and show what it did with them.
     #[command(after_help = EXEC)]
     Exec(ExecArgs),
+    /// Start an agent on behalf of the runner, and end what it leaves.
+    #[command(hide = true)]
+    Supervise,
+    /// Do what a script says, as an agent would.
+    #[command(hide = true)]
+    Scripted {
+        /// The actions, as JSON.
+        script: PathBuf,
+        /// The generated MCP configuration.
+        mcp_json: PathBuf,
+    },
     /// Print a completion script for a shell.
     #[command(after_help = COMPLETIONS)]
     Completions {

@@ -5,6 +5,8 @@ mod exec;
 mod exit;
 mod find;
 mod scripted;
+mod supervise;
+mod workspace;
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -17,6 +19,8 @@ use exit::Exit;
 fn main() -> ExitCode {
     let exit = match Cli::parse().command {
         Command::Exec(args) => exec::run(&args),
+        Command::Supervise => supervise::run(),
+        Command::Scripted { script, mcp_json } => scripted::run(&script, &mcp_json),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "agent-conformance", &mut script);

@@ -1,10 +1,10 @@
 //! `agent-conformance exec`: one command, in a session of its own.
 
-mod command;
+pub(crate) mod command;
 mod evidence;
-mod leftovers;
+pub(crate) mod leftovers;
 mod mocks;
-mod signals;
+pub(crate) mod signals;
 mod wiring;
 
 use std::ffi::OsString;

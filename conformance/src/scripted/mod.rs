@@ -12,20 +12,20 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use crate::exit::Exit;
 use fixtures::document::task::{Action, CallAction, RunAction, SayAction, Until, WriteAction};
 use servers::Servers;
 
 /// How often something is repeated `until: success`, where no bound is given.
 const MOST_TRIES: u32 = 100;
 
-/// Plays the script in the current directory; the exit status of the agent.
-pub(crate) fn run(script: &Path, mcp_config: &Path) -> i32 {
+/// Plays the script in the current directory.
+pub(crate) fn run(script: &Path, mcp_config: &Path) -> Exit {
     match play(script, mcp_config) {
-        Ok(()) => 0,
+        Ok(()) => Exit::Success,
         Err(reason) => {
-            // Nothing is left to be told when stderr is gone too.
-            let _ = writeln!(io::stderr(), "scripted agent: {reason}");
-            1
+            crate::note(&format!("scripted agent: {reason}"));
+            Exit::Failed
         }
     }
 }

@@ -55,7 +55,8 @@ impl Servers {
         arguments: Map<String, Value>,
         patience: Option<Duration>,
     ) -> Result<bool, String> {
-        let failed = |error: &dyn std::fmt::Display| format!("cannot call {server}.{tool}: {error}");
+        let failed =
+            |error: &dyn std::fmt::Display| format!("cannot call {server}.{tool}: {error}");
         let client = self.client(server).await?;
         let parameters = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(parameters));

@@ -1,0 +1,188 @@
+//! The supervisor: this program started again, once a run. It starts the agent,
+//! and whatever the agent starts comes back to it, so that orphans are known
+//! by their run, and ended with it.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, getppid, kill_process_group, set_parent_process_death_signal};
+use serde::{Deserialize, Serialize};
+
+use crate::exec::command::{Ended, reap};
+use crate::exec::leftovers;
+use crate::exec::signals::{Received, Signals};
+use crate::exit::Exit;
+
+/// How long an agent that was asked to end may take.
+const GRACE: Duration = Duration::from_secs(6);
+
+/// What to run.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Order {
+    /// The program.
+    pub(crate) program: PathBuf,
+    /// Its arguments.
+    pub(crate) arguments: Vec<String>,
+    /// Variables beside those of this program.
+    pub(crate) environment: Vec<(String, String)>,
+    /// Where it runs.
+    pub(crate) directory: PathBuf,
+    /// Where its standard output goes.
+    pub(crate) stdout: PathBuf,
+    /// Where its standard error goes.
+    pub(crate) stderr: PathBuf,
+    /// How long it may take.
+    pub(crate) timeout_ms: u64,
+    /// The runner, with which the supervisor ends.
+    pub(crate) runner: i32,
+}
+
+/// How the agent ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Outcome {
+    /// Its exit status, unless a signal ended it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) exit_code: Option<i32>,
+    /// The signal that ended it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) signal: Option<i32>,
+    /// Why it did not start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) not_started: Option<String>,
+    /// Whether it was ended for taking too long.
+    pub(crate) timed_out: bool,
+    /// What it left running, by name and process.
+    pub(crate) orphans: Vec<String>,
+    /// How long it ran.
+    pub(crate) duration_ms: f64,
+}
+
+/// Reads the order from standard input, and writes the outcome to standard output.
+pub(crate) fn run() -> Exit {
+    match supervise() {
+        Ok(outcome) => {
+            let text = serde_json::to_string(&outcome).expect("string keys always serialise");
+            crate::print(text.as_bytes())
+        }
+        Err(reason) => crate::complain(&reason),
+    }
+}
+
+fn supervise() -> Result<Outcome, String> {
+    let mut text = String::new();
+    io::stdin().read_to_string(&mut text).map_err(|error| format!("no order: {error}"))?;
+    let order: Order = serde_json::from_str(&text).map_err(|error| format!("no order: {error}"))?;
+    let signals = Signals::hold()?;
+    set_parent_process_death_signal(Some(Signal::TERM))
+        .map_err(|error| format!("cannot end with the runner: {error}"))?;
+    if getppid().map(|it| it.as_raw_nonzero().get()) != Some(order.runner) {
+        return Err("the runner is gone".to_owned());
+    }
+    let before = leftovers::adopt();
+    let start = Instant::now();
+    let mut outcome = Outcome {
+        exit_code: None,
+        signal: None,
+        not_started: None,
+        timed_out: false,
+        orphans: Vec::new(),
+        duration_ms: 0.0,
+    };
+    match spawn(&order) {
+        Ok(agent) => {
+            let ended = wait(agent, start + Duration::from_millis(order.timeout_ms), &signals)?;
+            outcome.timed_out = ended.timed_out;
+            match ended.how {
+                Some(Ended::Exited(code)) => outcome.exit_code = Some(code),
+                Some(Ended::Signalled(signal)) => outcome.signal = Some(signal),
+                None => {}
+            }
+        }
+        Err(reason) => outcome.not_started = Some(reason),
+    }
+    outcome.duration_ms = start.elapsed().as_secs_f64() * 1000.0;
+    outcome.orphans = leftovers::end(&before, &signals)?;
+    Ok(outcome)
+}
+
+fn spawn(order: &Order) -> Result<Pid, String> {
+    let file = |path: &PathBuf| {
+        File::create(path).map_err(|error| format!("cannot write `{}`: {error}", path.display()))
+    };
+    let child = Command::new(&order.program)
+        .args(&order.arguments)
+        .envs(order.environment.iter().map(|(name, value)| (name, value)))
+        .current_dir(&order.directory)
+        .stdin(Stdio::null())
+        .stdout(file(&order.stdout)?)
+        .stderr(file(&order.stderr)?)
+        .process_group(0)
+        .spawn();
+    let child =
+        child.map_err(|error| format!("cannot start `{}`: {error}", order.program.display()))?;
+    Ok(Pid::from_child(&child))
+}
+
+struct HowItEnded {
+    how: Option<Ended>,
+    timed_out: bool,
+}
+
+/// Waits for the agent, and ends its group when time is up or somebody asks.
+fn wait(agent: Pid, deadline: Instant, signals: &Signals) -> Result<HowItEnded, String> {
+    let mut timed_out = false;
+    let mut until = deadline;
+    let mut is_asked = false;
+    loop {
+        let received = signals.wait(Some(until))?;
+        if let Some(how) = reap(Some(agent)) {
+            return Ok(HowItEnded { how: Some(how), timed_out });
+        }
+        match received {
+            Some(Received::Child) => {}
+            None if is_asked => {
+                let _ = kill_process_group(agent, Signal::KILL);
+                until = Instant::now() + GRACE;
+            }
+            None | Some(Received::Ending { .. }) => {
+                timed_out = received.is_none();
+                is_asked = true;
+                // It may have ended this very moment.
+                let _ = kill_process_group(agent, Signal::TERM);
+                until = Instant::now() + GRACE;
+            }
+        }
+    }
+}
+
+/// The runner's side: starts a supervisor, which is not waited for yet.
+pub(crate) fn start(order: &Order) -> Result<std::process::Child, String> {
+    let this = std::env::current_exe()
+        .map_err(|error| format!("cannot tell where this program is: {error}"))?;
+    let mut child = Command::new(this)
+        .arg("supervise")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .map_err(|error| format!("cannot start a supervisor: {error}"))?;
+    let text = serde_json::to_string(order).expect("string keys always serialise");
+    let mut stdin = child.stdin.take().expect("its input is a pipe");
+    stdin
+        .write_all(text.as_bytes())
+        .map_err(|error| format!("cannot give the supervisor its order: {error}"))?;
+    Ok(child)
+}
+
+/// Waits for a supervisor, and reads what became of the agent.
+pub(crate) fn finish(child: std::process::Child) -> Result<Outcome, String> {
+    let output = child
+        .wait_with_output()
+        .map_err(|error| format!("cannot wait for the supervisor: {error}"))?;
+    serde_json::from_slice(&output.stdout)
+        .map_err(|_| format!("the supervisor ended with {}, and no outcome", output.status))
+}
