@@ -5,6 +5,7 @@ mod exec;
 mod exit;
 mod find;
 mod scripted;
+mod self_test;
 mod supervise;
 mod workspace;
 
