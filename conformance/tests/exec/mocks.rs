@@ -58,7 +58,7 @@ fn what_is_no_list_of_steps_is_refused() {
         ("gh: [{stdout: x}", "unclosed bracket '['", "neither YAML 1.2 nor JSON"),
         ("gh: [{stdout: x}]]}, y: [", "", ""),
         ("7: [{stdout: x}]", "", ""),
-        ("gh: [{sequence: [{stdout: x}]}]", "a step cannot be a sequence itself", ""),
+        ("gh: [{stdout: x, sequence: [{stdout: x}]}]", "a step cannot be a sequence itself", ""),
         ("gh: [{args: [x], stdout: x}]", "a step has no matcher, and `args` is one", ""),
         ("gh: [{stdout: x, repeat: 101}]", "", "1 to 100"),
         ("gh: [{fixture: none}]", "", ""),
