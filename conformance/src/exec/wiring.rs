@@ -1,0 +1,100 @@
+//! How mocks reach the command: PATH, and a configuration of MCP servers.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+
+use fixtures::session::Session;
+use serde_json::{Map, Value, json};
+
+/// What stands for the configuration in the words of a command.
+const PLACEHOLDER: &[u8] = b"{mcp_json}";
+
+/// Where programs are looked for when nobody says it.
+const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// The `PATH` on which the session's executables come first.
+pub(crate) fn path(session: &Session) -> Result<OsString, String> {
+    let path = std::env::var_os("PATH").unwrap_or_else(|| USUAL_PATH.into());
+    if session.executable_names().is_empty() {
+        return Ok(path);
+    }
+    let bin = session.directory().join("bin");
+    let folders = [bin.clone()].into_iter().chain(std::env::split_paths(&path));
+    std::env::join_paths(folders).map_err(|_| {
+        format!("`{}` cannot stand on PATH: choose another place with TMPDIR", bin.display())
+    })
+}
+
+/// Refuses a session whose executables cannot be started: a search on PATH
+/// would pass them by, and reach the real ones.
+pub(crate) fn can_be_started(session: &Session) -> Result<(), String> {
+    let bin = session.directory().join("bin");
+    let names = session.executable_names().into_iter();
+    match names.map(|name| bin.join(name)).find(|shim| !crate::find::is_program(shim)) {
+        None => Ok(()),
+        Some(shim) => Err(format!(
+            "`{}` cannot be executed, perhaps since its filesystem is mounted `noexec`: choose another place with TMPDIR or `--keep`",
+            shim.display()
+        )),
+    }
+}
+
+/// Writes the configuration of the mocked servers, `{"mcpServers": {…}}`.
+pub(crate) fn write_mcp_json(
+    file: &Path,
+    session: &Session,
+    mcp_mock: Option<&Path>,
+) -> Result<(), String> {
+    let mut servers = Map::new();
+    if let Some(mcp_mock) = mcp_mock {
+        let (program, directory) = (utf8(mcp_mock)?, utf8(session.directory())?);
+        for name in session.server_names() {
+            let args = ["serve", "--session", directory, "--server", name];
+            let server = json!({"command": program, "args": args, "env": {}});
+            servers.insert(name.to_owned(), server);
+        }
+    }
+    let configuration = json!({"mcpServers": Value::Object(servers)});
+    std::fs::write(file, format!("{configuration:#}\n"))
+        .map_err(|error| format!("cannot write `{}`: {error}", file.display()))
+}
+
+fn utf8(path: &Path) -> Result<&str, String> {
+    path.to_str().ok_or_else(|| {
+        format!("the path `{}` is not UTF-8, so that no configuration can name it", path.display())
+    })
+}
+
+/// The word with every `{mcp_json}` replaced by the file.
+pub(crate) fn fill_in(word: &OsStr, mcp_json: &Path) -> OsString {
+    let mut filled = Vec::new();
+    let mut left = word.as_bytes();
+    while let Some(at) = left.windows(PLACEHOLDER.len()).position(|it| it == PLACEHOLDER) {
+        filled.extend_from_slice(&left[..at]);
+        filled.extend_from_slice(mcp_json.as_os_str().as_bytes());
+        left = &left[at + PLACEHOLDER.len()..];
+    }
+    filled.extend_from_slice(left);
+    OsString::from_vec(filled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_configuration_is_filled_in_wherever_it_stands() {
+        let file = Path::new("/t/mcp.json");
+        for (word, filled) in [
+            ("{mcp_json}", "/t/mcp.json"),
+            ("--config={mcp_json}", "--config=/t/mcp.json"),
+            ("a{mcp_json}{mcp_json}b", "a/t/mcp.json/t/mcp.jsonb"),
+            ("{mcp_jso}", "{mcp_jso}"),
+            ("{{mcp_json}}", "{/t/mcp.json}"),
+            ("", ""),
+        ] {
+            assert_eq!(fill_in(OsStr::new(word), file), filled);
+        }
+    }
+}

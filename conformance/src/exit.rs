@@ -1,0 +1,33 @@
+//! The exit statuses of the program.
+
+use std::process::ExitCode;
+
+/// How the program ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Nothing to complain about.
+    Success,
+    /// Something that was to be verified does not hold.
+    Failed,
+    /// Usage, or documents that are refused.
+    Refused,
+    /// The command was found and cannot be started.
+    NotStarted,
+    /// The command was not found.
+    NotFound,
+    /// What the command itself ended with; 128+N after signal N.
+    Command(u8),
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(match exit {
+            Exit::Success => 0,
+            Exit::Failed => 1,
+            Exit::Refused => 2,
+            Exit::NotStarted => 126,
+            Exit::NotFound => 127,
+            Exit::Command(code) => code,
+        })
+    }
+}

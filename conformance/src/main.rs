@@ -1,0 +1,62 @@
+//! `agent-conformance`: mocks wired into an agent, and what it did with them.
+
+mod cli;
+mod exec;
+mod exit;
+mod find;
+
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use cli::{Cli, Command};
+use exit::Exit;
+
+fn main() -> ExitCode {
+    let exit = match Cli::parse().command {
+        Command::Exec(args) => exec::run(&args),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "agent-conformance", &mut script);
+            print(&script)
+        }
+        Command::Man => {
+            let mut page = Vec::new();
+            match clap_mangen::Man::new(Cli::command()).render(&mut page) {
+                Ok(()) => print(&page),
+                Err(error) => complain(&error),
+            }
+        }
+    };
+    exit.into()
+}
+
+/// Writes a command's result; a reader that has left is not an error.
+fn print(text: &[u8]) -> Exit {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(text).and_then(|()| stdout.flush()) {
+        Ok(()) => Exit::Success,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Success,
+        Err(error) => complain(&format!("cannot write to stdout: {error}")),
+    }
+}
+
+/// Says on stderr why a command was refused.
+fn complain(message: &dyn std::fmt::Display) -> Exit {
+    note(&format!("agent-conformance: {message}"));
+    Exit::Refused
+}
+
+/// Says something on stderr that changes nothing about the result.
+fn note(message: &dyn std::fmt::Display) {
+    // Nothing is left to be told when stderr is gone too.
+    let _ = writeln!(io::stderr(), "{message}");
+}
+
+/// Whether text on stderr gets colour (<https://no-color.org>), as clap decides it.
+fn is_styled() -> bool {
+    io::stderr().is_terminal()
+        && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
