@@ -115,7 +115,10 @@ fn outcome(attempt: &Attempt) -> String {
             Some(exit) => format!("cancelled, {exit}"),
             None => "cancelled".to_owned(),
         },
-        (Reason::Matched, false, None) => "killed".to_owned(),
+        (Reason::Matched, false, None) => match attempt.started.kind {
+            Kind::Cli => "unfinished, exit unavailable".to_owned(),
+            Kind::Mcp | Kind::Runner => "unfinished".to_owned(),
+        },
         (Reason::Matched, false, Some(_)) => match (exit, attempt.error()) {
             (Some(exit), _) => exit,
             (None, Some(error)) => format!("error: {error}"),

@@ -91,7 +91,9 @@ fn in_session(
     folder: &Path,
     signals: &Signals,
 ) -> Result<Exit, NotRun> {
-    let mcp_json = folder.join("mcp.json");
+    // The command may change its directory, and TMPDIR be relative.
+    let mcp_json = std::path::absolute(folder.join("mcp.json"))
+        .map_err(|error| format!("cannot tell where `{}` is: {error}", folder.display()))?;
     wiring::write_mcp_json(&mcp_json, session, programs.mcp_mock.as_deref())?;
     wiring::can_be_started(session)?;
     let path = wiring::path(session)?;

@@ -1,0 +1,33 @@
+"""Runs a command on a terminal of its own: ACTION COMMAND….
+
+ACTION is what happens once the command has printed `ready`: `interrupt` types
+Ctrl-C, `hangup` closes the terminal, `nothing` waits. Prints what the command
+printed, then `exit N`.
+"""
+
+import os
+import pty
+import sys
+
+action, *command = sys.argv[1:]
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execvp(command[0], command)
+printed = b""
+is_done = action == "nothing"
+while True:
+    try:
+        chunk = os.read(terminal, 65536)
+    except OSError:
+        break
+    if not chunk:
+        break
+    printed += chunk
+    if not is_done and b"ready" in printed:
+        is_done = True
+        if action == "hangup":
+            os.close(terminal)
+            break
+        os.write(terminal, b"\x03")
+status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+sys.stdout.buffer.write(printed + b"exit %d\n" % status)
