@@ -7,7 +7,10 @@ printed, then `exit N`.
 
 import os
 import pty
+import signal
 import sys
+
+signal.alarm(60)
 
 action, *command = sys.argv[1:]
 pid, terminal = pty.fork()
