@@ -26,7 +26,7 @@ fn what_is_typed_reaches_the_command_once() {
     let script = "import signal, time
 signal.signal(signal.SIGINT, lambda *_: open('ints', 'a').write('int\\n'))
 print('ready', flush=True)
-time.sleep(1)
+time.sleep(1.5)
 exit(5)";
     let args = ["-q", "--", "python3", "-c", script];
     let printed = on_terminal(&place, "interrupt", &[], &args);
