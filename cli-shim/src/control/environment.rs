@@ -58,7 +58,7 @@ esac
 }
 
 fn fish(files: &Files) -> String {
-    let mut code = format!("source {}\n", quote::fish(&files.path(super::shell_files::FISH)));
+    let mut code = String::new();
     for (name, value) in hooks(files) {
         let (value, kept) = (quote::fish(&value), files.kept(name));
         code += &format!(
@@ -69,7 +69,9 @@ fn fish(files: &Files) -> String {
     code += &format!(
         "test -n \"$XDG_DATA_DIRS\"; or set -gx XDG_DATA_DIRS /usr/local/share:/usr/share
 if test (string split : -- \"$XDG_DATA_DIRS\")[1] != {data}; set -gx XDG_DATA_DIRS {data}:\"$XDG_DATA_DIRS\"; end
-"
+source {}
+",
+        quote::fish(&files.path(super::shell_files::FISH))
     );
     code
 }

@@ -113,9 +113,9 @@ pub(super) fn place(session: &Session) -> Result<String, String> {
     let place = found.into_os_string().into_string().map_err(|_| {
         format!("`{shown}` is not UTF-8, so that no shell code can name it: choose another name")
     })?;
-    if place.contains(':') {
+    if place.contains([':', '\n']) {
         return Err(format!(
-            "`{place}` has a colon, which ends a directory on PATH: choose another name"
+            "{place:?} has a colon, which ends a directory on PATH, or a line break: choose another name"
         ));
     }
     Ok(place)
