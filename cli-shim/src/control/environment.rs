@@ -1,20 +1,12 @@
 //! `cli-shim env`: shell code that puts the shims first, and keeps them first.
 
-use fixtures::session::Session;
-
 use super::cli::{EnvArgs, Shell};
 use super::shell_files::Files;
 use super::{install, quote};
 
 pub(super) fn run(args: &EnvArgs) -> Result<i32, String> {
-    let session = Session::open(&args.dir)?;
-    if session.executable_names().is_empty() {
-        return Err(format!(
-            "the session at `{}` mocks no executable, so there is nothing to put on PATH",
-            args.dir.display()
-        ));
-    }
-    let files = Files::of(install::place(&session)?);
+    let (_session, place) = install::open(&args.dir)?;
+    let files = Files::of(place);
     files.write()?;
     let code = match args.shell.unwrap_or_else(usual_shell) {
         Shell::Sh | Shell::Bash | Shell::Zsh => posix(&files),

@@ -1,6 +1,6 @@
 //! `doctor`: where calls go, told by the journal.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -40,6 +40,10 @@ fn shims_on_path_are_reached_and_recorded() {
     place.install();
     let (code, told) = report(&place, &shims_first(&place), &[]);
     assert_eq!((code, &told["ok"]), (Some(0), &json!(true)));
+    let keys = |it: &Value| it.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(keys(&told), ["ok", "routes", "dynamic"]);
+    let wanted = ["route", "required", "reaches_shim", "names", "details"];
+    assert!(told["routes"].as_array().unwrap().iter().all(|row| keys(row) == wanted));
     for route in ["exec", "sh -c", "bash -c"] {
         for name in ["lone", "twin"] {
             assert_eq!(went(&told, route, name), "shim", "{route}");
@@ -193,7 +197,8 @@ fn doctors_do_not_disturb_each_other() {
     let place = Place::usual();
     place.install();
     let slow = ["--shell-command", "sleep 1; true"];
-    let mut first = doctor(&place, &shims_first(&place), &slow).spawn().unwrap();
+    let mut command = doctor(&place, &shims_first(&place), &slow);
+    let mut first = command.stdout(Stdio::null()).spawn().unwrap();
     std::thread::sleep(std::time::Duration::from_millis(300));
     let second = doctor(&place, &host_only(&place), &[]).output().unwrap();
     assert_eq!(first.wait().unwrap().code(), Some(0));

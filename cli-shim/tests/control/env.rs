@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use crate::{HOST, Place, is_installed, printed, refusal, skipped};
+use crate::{HOST, Place, is_installed, printed, skipped};
 
 /// Shell code and real names at their worst.
 const ODD: &str = "it's \"a\" $HOME `id` \\run * {é} ";
@@ -140,6 +140,17 @@ fn what_the_user_had_is_still_read() {
 }
 
 #[test]
+fn an_interactive_sh_reads_both_files() {
+    let place = hostile("run");
+    let code = place.ok(&["env", "run", "--shell", "sh"]);
+    let mut shell = place.start("sh");
+    shell.env("ENV", "$HOME/bashenv");
+    let line = "/bin/sh -ic 'echo $USER_FILE; twin go'";
+    let told = shell.args(["-c", &format!("{code}\n{line}")]).output().unwrap();
+    assert_eq!(printed(&told), "read\nmocked");
+}
+
+#[test]
 fn a_second_session_goes_on_top_of_the_first() {
     let place = hostile("run");
     let other = "{schemaVersion: \"2.0\", scenario: s, command_mocks: [
@@ -205,6 +216,8 @@ fn a_session_without_executables_has_nothing_for_path() {
     place.install();
     place.write("none.yaml", "{schemaVersion: \"2.0\", scenario: s}");
     place.ok(&["reset", "run", "--from", "none.yaml"]);
-    let told = refusal(&place.run(&["env", "run"]));
-    assert!(told.contains("no executable"), "{told}");
+    for verb in ["env", "doctor"] {
+        let told = place.refused(&[verb, "run"]);
+        assert!(told.contains("no executable"), "{told}");
+    }
 }

@@ -44,6 +44,19 @@ fn completions_and_the_manual_page_know_the_subcommands() {
 }
 
 #[test]
+fn output_that_finds_no_room_is_an_error() {
+    let place = Place::usual();
+    place.install();
+    for args in [["status", "run"].as_slice(), &["man"], &["verify", "run", "--json"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = place.command(args).stdout(full).output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(told.contains("No space left"), "{told}");
+    }
+}
+
+#[test]
 fn usage_errors_and_absent_sessions_exit_with_2() {
     let place = Place::usual();
     for args in [
