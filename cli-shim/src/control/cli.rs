@@ -82,6 +82,7 @@ Examples:
   cli-shim doctor run1
   cli-shim doctor run1 --require exec --require 'bash -lc'
   cli-shim doctor run1 --shell-command 'docker exec box bash -lc' --require shell-command
+  cli-shim doctor run1 --shell-command '/bin/sh -lc'
   cli-shim doctor run1 --shell-command 'ssh box {} </dev/null' --json
 
 Calls every mocked name through each route, with one argument that makes a shim

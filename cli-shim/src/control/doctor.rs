@@ -60,8 +60,7 @@ impl Row {
 }
 
 pub(super) fn run(args: &DoctorArgs) -> Result<i32, String> {
-    let session = Session::open(&args.dir)?;
-    let place = install::place(&session)?;
+    let (session, place) = install::open(&args.dir)?;
     let place = Path::new(&place);
     let routes = routes::all(&args.shell_command);
     if let Some(unknown) =

@@ -1,20 +1,12 @@
 //! `cli-shim env`: shell code that puts the shims first, and keeps them first.
 
-use fixtures::session::Session;
-
 use super::cli::{EnvArgs, Shell};
 use super::shell_files::Files;
 use super::{install, quote};
 
 pub(super) fn run(args: &EnvArgs) -> Result<i32, String> {
-    let session = Session::open(&args.dir)?;
-    if session.executable_names().is_empty() {
-        return Err(format!(
-            "the session at `{}` mocks no executable, so there is nothing to put on PATH",
-            args.dir.display()
-        ));
-    }
-    let files = Files::of(install::place(&session)?);
+    let (_session, place) = install::open(&args.dir)?;
+    let files = Files::of(place);
     files.write()?;
     let code = match args.shell.unwrap_or_else(usual_shell) {
         Shell::Sh | Shell::Bash | Shell::Zsh => posix(&files),
@@ -58,7 +50,7 @@ esac
 }
 
 fn fish(files: &Files) -> String {
-    let mut code = format!("source {}\n", quote::fish(&files.path(super::shell_files::FISH)));
+    let mut code = String::new();
     for (name, value) in hooks(files) {
         let (value, kept) = (quote::fish(&value), files.kept(name));
         code += &format!(
@@ -69,7 +61,9 @@ fn fish(files: &Files) -> String {
     code += &format!(
         "test -n \"$XDG_DATA_DIRS\"; or set -gx XDG_DATA_DIRS /usr/local/share:/usr/share
 if test (string split : -- \"$XDG_DATA_DIRS\")[1] != {data}; set -gx XDG_DATA_DIRS {data}:\"$XDG_DATA_DIRS\"; end
-"
+source {}
+",
+        quote::fish(&files.path(super::shell_files::FISH))
     );
     code
 }

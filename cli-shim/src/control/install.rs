@@ -1,7 +1,7 @@
 //! `cli-shim install`: a session whose shims are known to work.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::Duration;
 
 use fixtures::document::Document;
@@ -99,12 +99,25 @@ fn check(session: &Session) -> Result<String, String> {
             "the session at `{place}` is closed: choose another directory, or `reset` it"
         ));
     }
-    probe::try_all(session, &PathBuf::from(&place))?;
+    probe::try_all(session, Path::new(&place))?;
     Ok(place)
 }
 
+/// A session that mocks executables, and where it is.
+pub(super) fn open(directory: &Path) -> Result<(Session, String), String> {
+    let session = Session::open(directory)?;
+    if session.executable_names().is_empty() {
+        return Err(format!(
+            "the session at `{}` mocks no executable, so that nothing of it belongs on PATH: make one from a document with `command_mocks`",
+            directory.display()
+        ));
+    }
+    let place = place(&session)?;
+    Ok((session, place))
+}
+
 /// The directory of a session, as it can stand on PATH.
-pub(super) fn place(session: &Session) -> Result<String, String> {
+fn place(session: &Session) -> Result<String, String> {
     let shown = session.directory().display();
     let found = session
         .directory()
@@ -113,9 +126,9 @@ pub(super) fn place(session: &Session) -> Result<String, String> {
     let place = found.into_os_string().into_string().map_err(|_| {
         format!("`{shown}` is not UTF-8, so that no shell code can name it: choose another name")
     })?;
-    if place.contains(':') {
+    if place.contains([':', '\n']) {
         return Err(format!(
-            "`{place}` has a colon, which ends a directory on PATH: choose another name"
+            "{place:?} has a colon, which ends a directory on PATH, or a line break: choose another name"
         ));
     }
     Ok(place)

@@ -99,7 +99,7 @@ pub(super) fn try_all(session: &Session, directory: &Path) -> Result<(), String>
             },
             End::Late => format!("no answer within {} s", PATIENCE.as_secs()),
             End::NotStarted(error) if error.kind() == io::ErrorKind::NotFound => {
-                format!("there is none: make the session with `cli-shim install` ({error})")
+                format!("{error}; make a session elsewhere with `cli-shim install`")
             }
             End::NotStarted(error) => format!(
                 "{error}; choose a directory where programs may be executed{}",

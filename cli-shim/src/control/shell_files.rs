@@ -24,6 +24,29 @@ use super::{probe, quote};
 /// Where fish looks for the files of other programs.
 pub(super) const FISH: &str = "data/fish/vendor_conf.d/cli-shim.fish";
 
+/// Of several such files fish reads the first alone, which therefore knows of the others.
+const FISH_CODE: &str = "\
+# Written by `cli-shim env`.
+function __cli_shim_first --on-variable PATH
+    set -l first
+    for data in (string split : -- \"$XDG_DATA_DIRS\")
+        if test -e $data/fish/vendor_conf.d/cli-shim.fish
+            set -l session (string replace -r '/shell/data$' '' -- $data)
+            set -a first $session/bin $session/shell/bin
+        end
+    end
+    set -l many (count $first)
+    if test $many -gt 0; and test (string join : -- $PATH[1..$many]) != (string join : -- $first)
+        set -l rest
+        for directory in $PATH
+            contains -- $directory $first; or set -a rest $directory
+        end
+        set -gx PATH $first $rest
+    end
+end
+__cli_shim_first
+";
+
 /// The files of one session.
 #[derive(Debug)]
 pub(super) struct Files {
@@ -76,7 +99,7 @@ export PATH
             ("env".to_owned(), self.expanded_hook("ENV")),
             ("bin/sh".to_owned(), self.sh()),
             ("home/.profile".to_owned(), self.profile()),
-            (FISH.to_owned(), self.fish()),
+            (FISH.to_owned(), FISH_CODE.to_owned()),
         ];
         let zsh = ["zshenv", "zprofile", "zshrc", "zlogin", "zlogout"];
         let zsh = zsh.map(|name| (format!("zsh/.{name}"), self.zsh(name)));
@@ -192,21 +215,6 @@ if [[ -r \"$ZDOTDIR/.{name}\" ]]; then . \"$ZDOTDIR/.{name}\"; fi
 export ZDOTDIR={ours}
 {}",
             self.first()
-        )
-    }
-
-    fn fish(&self) -> String {
-        let [bin, sh] = self.directories().map(|directory| quote::fish(&directory));
-        let function = self.kept("PATH").to_lowercase();
-        format!(
-            "# Written by `cli-shim env`.
-function {function} --on-variable PATH
-    if test \"$PATH[1]\" != {bin}
-        set -gx PATH {bin} {sh} $PATH
-    end
-end
-{function}
-"
         )
     }
 }
