@@ -56,12 +56,12 @@ pub(crate) fn run(
 }
 
 /// Device and inode; two directories are the same by these, whatever their names.
-fn identity(directory: &Path) -> Option<(u64, u64)> {
+pub(crate) fn identity(directory: &Path) -> Option<(u64, u64)> {
     directory.metadata().map(|about| (about.dev(), about.ino())).ok()
 }
 
 /// The first executable file on PATH that does not lie in the session's own `bin`.
-fn find(name: &str, path: &std::ffi::OsStr, bin: Option<(u64, u64)>) -> Option<PathBuf> {
+pub(crate) fn find(name: &str, path: &std::ffi::OsStr, bin: Option<(u64, u64)>) -> Option<PathBuf> {
     std::env::split_paths(path).map(|folder| folder.join(name)).find(|candidate| {
         let is_program = candidate
             .metadata()

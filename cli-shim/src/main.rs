@@ -6,6 +6,7 @@
 #![no_main]
 
 mod call;
+mod canary;
 mod control;
 mod descriptors;
 mod emit;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use fixtures::session::verbs;
 
 /// A fail-closed MCP mock server that plays finite, authored sequences of responses.
 #[derive(Debug, Parser)]
@@ -204,7 +205,7 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
     /// The permissions of the directory, in octal; files get the same without execution.
-    #[arg(long, value_name = "MODE", default_value = "0700", value_parser = mode)]
+    #[arg(long, value_name = "MODE", default_value = "0700", value_parser = verbs::mode)]
     pub(crate) mode: u32,
     /// The numeric user id that gets the session, when agents run under another one.
     #[arg(long, value_name = "UID")]
@@ -218,14 +219,6 @@ pub(crate) struct SessionArgs {
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-fn mode(text: &str) -> Result<u32, String> {
-    match u32::from_str_radix(text, 8) {
-        Ok(mode) if mode & 0o700 == 0o700 && mode <= 0o777 => Ok(mode),
-        Ok(_) => Err("the owner needs all permissions: write 0700 to 0777".to_owned()),
-        Err(_) => Err("write an octal number such as 0755".to_owned()),
-    }
 }
 
 #[derive(Debug, clap::Args)]

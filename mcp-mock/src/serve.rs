@@ -5,7 +5,7 @@ use std::path::Path;
 
 use fixtures::document::{Document, Server};
 use fixtures::engine::Book;
-use fixtures::session::{self, Session};
+use fixtures::session::{self, Session, verbs};
 
 use crate::cli::{Scope, ServeArgs};
 use crate::exit::Exit;
@@ -41,9 +41,7 @@ fn choose(args: &ServeArgs) -> Result<Serving, String> {
     let document = fixtures::load(fixture, crate::is_styled(&io::stderr()))?;
     let directory = match (&args.session, args.scope) {
         (Some(directory), _) => Some(directory.clone()),
-        (None, Scope::Client) => {
-            Some(client_scope::directory(&document, crate::session::base(fixture))?)
-        }
+        (None, Scope::Client) => Some(client_scope::directory(&document, verbs::base(fixture))?),
         (None, Scope::Process) => None,
     };
     match directory {
@@ -59,7 +57,7 @@ fn attach(
     args: &ServeArgs,
 ) -> Result<Session, String> {
     let making = crate::session::making(document, fixture, None, args.allow_network_fs)?;
-    session::make_or_attach(directory, making)
+    session::make_or_attach(directory, making).map(|(session, _)| session)
 }
 
 fn in_session(session: Session, name: Option<&str>) -> Result<Serving, String> {

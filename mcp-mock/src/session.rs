@@ -1,12 +1,10 @@
 //! The commands around a session: make, look, compare, start anew, close.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use fixtures::document::Document;
-use fixtures::journal::record::SessionEnd;
-use fixtures::session::status::Status;
-use fixtures::session::{self, Making, Session};
+use fixtures::session::{self, Making, verbs};
 use serde_json::json;
 
 use crate::cli::{CloseArgs, ResetArgs, SessionArgs, StatusArgs, VerifyArgs};
@@ -27,7 +25,7 @@ pub(crate) fn make(args: &SessionArgs) -> Exit {
         session::make_or_attach(&args.dir, making)
     });
     match made {
-        Ok(session) if args.json => {
+        Ok((session, _)) if args.json => {
             let about = json!({
                 "session": session.directory().to_string_lossy(),
                 "servers": session.server_names(),
@@ -35,7 +33,7 @@ pub(crate) fn make(args: &SessionArgs) -> Exit {
             });
             crate::print(format!("{about}\n").as_bytes())
         }
-        Ok(session) => {
+        Ok((session, _)) => {
             let place = session.directory().display();
             let printed = crate::print(format!("{place}\n").as_bytes());
             crate::note(&format!(
@@ -54,14 +52,8 @@ pub(crate) fn making<'a>(
     workspace: Option<&Path>,
     allows_network_fs: bool,
 ) -> Result<Making<'a>, String> {
-    let workspace = match workspace {
-        Some(workspace) => workspace.to_owned(),
-        None => PathBuf::from("."),
-    };
-    let workspace = workspace
-        .canonicalize()
-        .map_err(|error| format!("cannot resolve `{}`: {error}", workspace.display()))?;
-    let base = base(fixture);
+    let workspace = verbs::workspace(workspace)?;
+    let base = verbs::base(fixture);
     Ok(Making {
         document,
         base,
@@ -76,58 +68,36 @@ pub(crate) fn making<'a>(
     })
 }
 
-/// What the files that a document names are relative to.
-pub(crate) fn base(fixture: &Path) -> &Path {
-    fixture.parent().unwrap_or(Path::new(""))
-}
-
 pub(crate) fn status(args: &StatusArgs) -> Exit {
-    match look(&args.dir) {
-        Ok(status) if args.json => crate::print(format!("{}\n", status.to_json()).as_bytes()),
-        Ok(status) => crate::print(status.to_string().as_bytes()),
+    match verbs::status(&args.dir, args.json) {
+        Ok(text) => crate::print(text.as_bytes()),
         Err(reason) => crate::complain(&reason),
     }
 }
 
 pub(crate) fn verify(args: &VerifyArgs) -> Exit {
-    let status = match look(&args.dir) {
-        Ok(status) => status,
-        Err(reason) => return crate::complain(&reason),
-    };
-    let differences = status.differences(args.all_consumed);
-    let text = if args.json {
-        format!("{}\n", json!({"ok": differences.is_empty(), "differences": differences}))
-    } else {
-        differences.iter().map(|difference| format!("{difference}\n")).collect()
-    };
-    match crate::print(text.as_bytes()) {
-        Exit::Success if !differences.is_empty() => Exit::Stopped,
-        exit => exit,
+    match verbs::verify(&args.dir, args.all_consumed, args.json) {
+        Ok((is_as_expected, text)) => match crate::print(text.as_bytes()) {
+            Exit::Success if !is_as_expected => Exit::Stopped,
+            exit => exit,
+        },
+        Err(reason) => crate::complain(&reason),
     }
 }
 
-fn look(directory: &Path) -> Result<Status, String> {
-    Status::of(&Session::open(directory)?)
-}
-
 pub(crate) fn reset(args: &ResetArgs) -> Exit {
-    let from = args.from.as_deref().map(|fixture| {
-        let document = fixtures::load(fixture, crate::is_styled(&io::stderr()))?;
-        Ok::<_, String>((document, base(fixture)))
-    });
-    let reset = from.transpose().and_then(|from| session::reset(&args.dir, from));
-    match reset {
-        Ok(_) => Exit::Success,
+    match verbs::reset(&args.dir, args.from.as_deref(), crate::is_styled(&io::stderr())) {
+        Ok(()) => Exit::Success,
         Err(reason) => crate::complain(&reason),
     }
 }
 
 pub(crate) fn close(args: &CloseArgs) -> Exit {
-    let closed = Session::open(&args.dir).and_then(|session| session.close(SessionEnd::Close));
-    match closed {
-        Ok(true) => Exit::Success,
-        Ok(false) => {
-            crate::note(&format!("`{}` was closed already", args.dir.display()));
+    match verbs::close(&args.dir) {
+        Ok(told) => {
+            if let Some(told) = told {
+                crate::note(&told);
+            }
             Exit::Success
         }
         Err(reason) => crate::complain(&reason),

@@ -6,6 +6,7 @@ mod ending;
 mod evidence;
 mod help;
 mod mocks;
+mod real_client;
 mod terminal;
 
 use std::path::{Path, PathBuf};

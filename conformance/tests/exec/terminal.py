@@ -7,7 +7,11 @@ printed, then `exit N`.
 
 import os
 import pty
+import signal
 import sys
+import time
+
+signal.alarm(60)
 
 action, *command = sys.argv[1:]
 pid, terminal = pty.fork()
@@ -28,6 +32,10 @@ while True:
         if action == "hangup":
             os.close(terminal)
             break
+        # Stopped, so that what it passes on comes well after what the terminal sends.
+        os.kill(pid, signal.SIGSTOP)
         os.write(terminal, b"\x03")
+        time.sleep(0.5)
+        os.kill(pid, signal.SIGCONT)
 status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 sys.stdout.buffer.write(printed + b"exit %d\n" % status)

@@ -23,9 +23,13 @@ fn on_terminal(place: &Place, action: &str, variables: &[(&str, &str)], args: &[
 #[test]
 fn what_is_typed_reaches_the_command_once() {
     let place = Place::new();
-    let script =
-        "trap 'echo int >>ints' INT; echo ready; for i in 1 2 3 4 5 6; do sleep 0.1; done; exit 5";
-    let printed = on_terminal(&place, "interrupt", &[], &["-q", "--", "sh", "-c", script]);
+    let script = "import signal, time
+signal.signal(signal.SIGINT, lambda *_: open('ints', 'a').write('int\\n'))
+print('ready', flush=True)
+time.sleep(1.5)
+exit(5)";
+    let args = ["-q", "--", "python3", "-c", script];
+    let printed = on_terminal(&place, "interrupt", &[], &args);
     assert!(printed.ends_with("exit 5\n"), "{printed}");
     assert_eq!(place.read("ints"), "int\n");
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Real MCP clients against `mcp-mock serve`, each in an environment of its own.
 
+run.py --set-up NAME CACHE: sets up one client below CACHE, and prints where.
 run.py MCP_MOCK CACHE: sets up what is missing below CACHE, plays the scenario with
 every client in every mode, and ends with "N passed, N failed, N skipped". A client
 that cannot be had is a failure.
@@ -229,6 +230,9 @@ def main(mock, cache):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) == 4 and sys.argv[1] == "--set-up":
+        print(set_up(os.path.abspath(sys.argv[3]), sys.argv[2]))
+        sys.exit()
     if len(sys.argv) != 3:
         sys.exit("usage: run.py MCP_MOCK CACHE")
     sys.exit(main(*(os.path.abspath(path) for path in sys.argv[1:])))
