@@ -20,8 +20,6 @@ use fixtures::matching::command::Invocation;
 use fixtures::session::{Making, Session};
 
 const ROUNDS: usize = 500;
-/// Changes the neighbours, too, as the number of contestants is a prime.
-const STRIDE: usize = 3;
 const ATTEMPTS: usize = 100_000;
 const PAYLOAD_BYTES: usize = 100 * 1024 * 1024;
 
@@ -56,10 +54,10 @@ fn main() {
     ];
     let mut samples = contestants.clone().map(|_| Vec::with_capacity(ROUNDS));
     for round in 0..ROUNDS {
-        // Whoever runs after a large program finds the caches of the machine cold.
-        for place in 0..contestants.len() {
-            let place = (place + round) % contestants.len();
-            let place = place * STRIDE % contestants.len();
+        // Whoever runs after a large program finds the caches cold: each stride gives
+        // other neighbours, as the number of contestants is a prime.
+        let stride = 1 + round % (contestants.len() - 1);
+        for place in (0..contestants.len()).map(|place| place * stride % contestants.len()) {
             samples[place].push(call(&contestants[place].1));
         }
     }
