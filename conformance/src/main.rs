@@ -4,6 +4,8 @@ mod cli;
 mod exec;
 mod exit;
 mod find;
+mod grade;
+mod run;
 mod scripted;
 mod self_test;
 mod supervise;

@@ -1,5 +1,6 @@
 //! The document that is played: that of the file, and the mocks of the command line.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -48,11 +49,11 @@ fn nothing() -> Document {
         scenario: "exec".to_owned(),
         description: None,
         class: None,
-        covers: None,
-        mcp_servers: None,
+        covers: Vec::new(),
+        mcp_servers: BTreeMap::new(),
         mcp_mocks: Vec::new(),
         command_mocks: Vec::new(),
         redact: None,
-        tasks: None,
+        tasks: Vec::new(),
     }
 }

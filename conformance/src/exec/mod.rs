@@ -5,7 +5,7 @@ mod evidence;
 pub(crate) mod leftovers;
 mod mocks;
 pub(crate) mod signals;
-mod wiring;
+pub(crate) mod wiring;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -60,7 +60,7 @@ pub(crate) fn write_mcp_json(
         .map_err(|error| format!("cannot write `{}`: {error}", file.display()))
 }
 
-fn utf8(path: &Path) -> Result<&str, String> {
+pub(crate) fn utf8(path: &Path) -> Result<&str, String> {
     path.to_str().ok_or_else(|| {
         format!("the path `{}` is not UTF-8, so that no configuration can name it", path.display())
     })

@@ -266,8 +266,7 @@ mod tests {
 
     #[test]
     fn what_is_filled_in_is_not_looked_at_again() {
-        let places =
-            [("{prompt}", "say {workspace}".to_owned()), ("{workspace}", "/w".to_owned())];
+        let places = [("{prompt}", "say {workspace}".to_owned()), ("{workspace}", "/w".to_owned())];
         assert_eq!(fill_in("-p={prompt}{x}{", &places), "-p=say {workspace}{x}{");
         assert_eq!(fill_in("{workspace}/{workspace}", &places), "/w//w");
     }

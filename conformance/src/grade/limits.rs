@@ -1,0 +1,64 @@
+//! `limits`: how often something may be in the record.
+
+use fixtures::document::task::{Limit, Violates};
+use fixtures::matching::equal;
+use serde_json::Value;
+
+use super::calls::{Call, named, operation};
+use super::{Evidence, Violation};
+
+pub(super) fn check(
+    limit: &Limit,
+    evidence: &Evidence<'_>,
+    place: &str,
+    found: &mut Vec<Violation>,
+) {
+    let counted = evidence.calls.iter().filter(|call| counts(limit, call, evidence)).count() as u64;
+    let expected = match limit {
+        Limit { exactly: Some(exactly), .. } if counted != *exactly => format!("exactly {exactly}"),
+        Limit { at_least: Some(least), .. } if counted < *least => format!("at least {least}"),
+        Limit { at_most: Some(most), .. } if counted > *most => format!("at most {most}"),
+        _ => return,
+    };
+    let result = limit.result.map_or(String::new(), |result| format!(" ({})", named(result)));
+    let what = match limit.any {
+        Some(true) => "any operation".to_owned(),
+        _ => operation(limit.tool.as_ref(), limit.command.as_ref()),
+    };
+    let expected = format!("{expected} calls of {what}{result}");
+    found.push(Violation::new(Violates::Evidence, place, expected, counted.to_string()));
+}
+
+fn counts(limit: &Limit, call: &Call, evidence: &Evidence<'_>) -> bool {
+    let is_named = limit.any == Some(true)
+        || operation(limit.tool.as_ref(), limit.command.as_ref()) == call.operation;
+    let arguments = limit.arguments.as_ref().is_none_or(|arguments| {
+        equal(&Value::Object(evidence.redactor.object(arguments)), &call.arguments)
+    });
+    let args = limit
+        .args
+        .as_ref()
+        .is_none_or(|args| Value::from(evidence.redactor.argv(args)) == call.arguments);
+    let contains = limit.args_contain.iter().all(|text| {
+        let text = evidence.redactor.text(text);
+        holds(&call.arguments, &text)
+    });
+    is_named
+        && arguments
+        && args
+        && contains
+        && limit.result.is_none_or(|result| result == call.outcome)
+}
+
+/// Whether a text occurs in some string, number or key of a value.
+fn holds(value: &Value, text: &str) -> bool {
+    match value {
+        Value::String(value) => value.contains(text),
+        Value::Number(value) => value.as_str().contains(text),
+        Value::Array(items) => items.iter().any(|item| holds(item, text)),
+        Value::Object(members) => {
+            members.iter().any(|(key, value)| key.contains(text) || holds(value, text))
+        }
+        Value::Null | Value::Bool(_) => false,
+    }
+}

@@ -1,0 +1,3 @@
+//! Running cases.
+
+pub(crate) mod play;
