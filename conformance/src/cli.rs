@@ -48,6 +48,21 @@ Exit status:
   126  the command cannot be started
   127  the command was not found";
 
+const SELF_TEST: &str = "\
+Examples:
+  agent-conformance self-test                     the recovery suites, which are built in
+  agent-conformance self-test my-cases/           every document below a directory
+  agent-conformance self-test case.yaml --jobs 1
+
+Each task has a good script, which must pass, with the fault and without it, and
+bad ones, derived and written, each of which must fail for its kind of reason.
+
+Exit status:
+  0  every agent was judged as it should be
+  1  some agent was not
+  2  usage, or documents that are refused
+  130, 143  interrupted";
+
 const COMPLETIONS: &str = "\
 Examples:
   agent-conformance completions bash > ~/.local/share/bash-completion/completions/agent-conformance
@@ -63,6 +78,9 @@ pub(crate) enum Command {
     /// Run one command with mocked dependencies, and show what it did with them.
     #[command(after_help = EXEC)]
     Exec(ExecArgs),
+    /// Prove the graders: good agents pass, and bad ones fail for their reason.
+    #[command(after_help = SELF_TEST)]
+    SelfTest(SelfTestArgs),
     /// Start an agent on behalf of the runner, and end what it leaves.
     #[command(hide = true)]
     Supervise,
@@ -83,6 +101,16 @@ pub(crate) enum Command {
     /// Print the manual page (roff).
     #[command(after_help = MAN)]
     Man,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SelfTestArgs {
+    /// Documents with tasks, or directories of them; the built-in suites when left out.
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// How many agents run at once; as many as there are cores when left out.
+    #[arg(long, value_name = "N", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=256))]
+    pub(crate) jobs: Option<usize>,
 }
 
 #[derive(Debug, clap::Args)]

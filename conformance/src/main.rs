@@ -1,5 +1,6 @@
 //! `agent-conformance`: mocks wired into an agent, and what it did with them.
 
+mod case;
 mod cli;
 mod exec;
 mod exit;
@@ -22,6 +23,7 @@ use exit::Exit;
 fn main() -> ExitCode {
     let exit = match Cli::parse().command {
         Command::Exec(args) => exec::run(&args),
+        Command::SelfTest(args) => self_test::run(&args),
         Command::Supervise => supervise::run(),
         Command::Scripted { script, mcp_json } => scripted::run(&script, &mcp_json),
         Command::Completions { shell } => {

@@ -8,9 +8,6 @@ use std::path::{Path, PathBuf};
 use fixtures::document::task::Task;
 use sha2::{Digest, Sha256};
 
-/// A larger file is told by its digest alone.
-pub(crate) const MAX_CONTENT_BYTES: u64 = 1024 * 1024;
-
 /// What stands at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Entry {
@@ -69,6 +66,20 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// What stands at any path, with all that is below it; none where nothing does.
+pub(crate) fn state(path: &Path) -> Option<Snapshot> {
+    let kind = fs::symlink_metadata(path).ok()?.file_type();
+    if kind.is_dir() {
+        return look(path).ok();
+    }
+    let entry = match kind.is_file() {
+        true => Entry::File(digest(path).ok()?),
+        false if kind.is_symlink() => Entry::Link(fs::read_link(path).ok()?),
+        false => Entry::Other,
+    };
+    Some(Snapshot::from([(String::new(), entry)]))
 }
 
 /// Looks at everything below a directory.

@@ -36,7 +36,7 @@ impl Call {
             operation: attempt.name(),
             arguments: fixtures::json::parse(started.arguments.get()).unwrap_or_default(),
             outcome: outcome(attempt),
-            is_fault: started.fault && attempt.outcome.is_some(),
+            is_fault: started.fault,
             began_ms: attempt.began_us / 1000,
         }
     }

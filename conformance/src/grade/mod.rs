@@ -9,7 +9,7 @@ use std::path::Path;
 use fixtures::document::task::{Expectation, Violates};
 use fixtures::redact::Redactor;
 
-pub(crate) use calls::Call;
+pub(crate) use calls::{Call, of as calls_of};
 
 use crate::workspace::Difference;
 

@@ -1,6 +1,5 @@
 //! One run, top to bottom: a session, a workspace, the agent, and what was seen.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,16 +14,7 @@ use serde_json::{Map, Value, json};
 use crate::exec::wiring;
 use crate::find;
 use crate::supervise::{self, Order, Outcome};
-use crate::workspace::{self, Difference, Snapshot};
-
-/// Who does the task.
-#[derive(Debug, Clone)]
-pub(crate) enum Agent<'a> {
-    /// The scripted agent, with this script.
-    Scripted(&'a [Action]),
-    /// A command line, split into words, with placeholders.
-    Command(&'a [String]),
-}
+use crate::workspace::{self, Difference};
 
 /// What is run.
 #[derive(Debug, Clone)]
@@ -36,7 +26,8 @@ pub(crate) struct Run<'a> {
     pub(crate) task: &'a Task,
     /// What must be seen: the task's, or its twin's.
     pub(crate) expect: &'a Expectation,
-    pub(crate) agent: Agent<'a>,
+    /// What the scripted agent does.
+    pub(crate) script: &'a [Action],
     pub(crate) timeout: Duration,
 }
 
@@ -48,28 +39,29 @@ pub(crate) struct Seen {
     /// What the agent said on standard output.
     pub(crate) answer: String,
     pub(crate) outcome: Outcome,
-    /// How each dependency was configured.
-    pub(crate) modes: Modes,
+    /// Forbidden paths that are not as before.
+    pub(crate) touched: Vec<String>,
+    /// The last line that the agent wrote on standard error.
+    pub(crate) complaint: String,
     /// What tells equal secrets, for the graders.
     pub(crate) redaction_key: String,
     /// The workspace as it is at the end.
     pub(crate) workspace: PathBuf,
 }
 
-/// `{"mcp": {NAME: "mocked" or "live"}, "commands": {NAME: "mocked"}}`
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Modes {
-    pub(crate) mcp: Vec<(String, &'static str)>,
-    pub(crate) commands: Vec<(String, &'static str)>,
-}
-
 /// Plays a run in `folder`, which is empty and the run's own.
-pub(crate) fn play(run: &Run<'_>, folder: &Path) -> Result<Seen, String> {
+///
+/// `runs` is told when a supervisor has started, and when it has ended.
+///
+/// # Errors
+/// Something could not be set up, or the supervisor was lost: no verdict on the agent.
+pub(crate) fn play(run: &Run<'_>, folder: &Path, runs: impl Fn(i32, bool)) -> Result<Seen, String> {
     let document = effective(run);
-    let modes = modes(&document, run.document);
     let workspace = folder.join("workspace");
     workspace::make(run.task, run.base, &workspace)?;
     let before = workspace::look(&workspace)?;
+    let forbidden = forbidden(run.expect);
+    let kept: Vec<_> = forbidden.iter().map(|path| workspace::state(path)).collect();
     let names: Vec<String> = document.mcp_mocks.iter().map(|it| it.name.clone()).collect();
     let live = run.document.mcp_servers.clone();
     let session = make(document, run, &workspace, &folder.join("session"))?;
@@ -77,25 +69,41 @@ pub(crate) fn play(run: &Run<'_>, folder: &Path) -> Result<Seen, String> {
     let mcp_json = folder.join("mcp.json");
     write_mcp_json(&mcp_json, &session, &names, live)?;
     let order = order(run, &session, &mcp_json, &workspace, folder)?;
-    let outcome = supervise::finish(supervise::start(&order)?)?;
+    let supervisor = supervise::start(&order)?;
+    let pid = supervisor.id().cast_signed();
+    runs(pid, true);
+    let outcome = supervise::finish(supervisor);
+    runs(pid, false);
+    let outcome = outcome?;
     // From here on nobody adds evidence.
     session.close(SessionEnd::Runner)?;
     let after = workspace::look(&workspace)?;
     let answer = fs::read(&order.stdout)
         .map_err(|error| format!("cannot read what the agent said: {error}"))?;
+    let complaint = fs::read(&order.stderr).unwrap_or_default();
+    let complaint = String::from_utf8_lossy(&complaint);
+    let touched = forbidden.iter().zip(kept).filter(|(path, kept)| workspace::state(path) != *kept);
     Ok(Seen {
         fold: session.fold()?,
-        changes: changes(&before, &after),
+        changes: workspace::differences(&before, &after),
         answer: String::from_utf8_lossy(&answer).into_owned(),
         outcome,
-        modes,
+        touched: touched.map(|(path, _)| path.display().to_string()).collect(),
+        complaint: complaint.lines().last().unwrap_or("it said nothing").to_owned(),
         redaction_key: session.redaction_key().to_owned(),
         workspace,
     })
 }
 
-fn changes(before: &Snapshot, after: &Snapshot) -> Vec<Difference> {
-    workspace::differences(before, after)
+/// The paths outside of the workspace that must stay as they are.
+fn forbidden(expect: &Expectation) -> Vec<PathBuf> {
+    let paths = expect.any_of.iter().chain([expect]).flat_map(|it| &it.forbid);
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let whole = |path: &String| match (path.strip_prefix("~/"), &home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => PathBuf::from(path),
+    };
+    paths.map(whole).collect()
 }
 
 /// The mocks that hold for the task: its own lists replace the document's. A
@@ -121,19 +129,6 @@ fn effective(run: &Run<'_>) -> Document {
         }
     }
     document
-}
-
-fn modes(effective: &Document, document: &Document) -> Modes {
-    let mocked = effective.mcp_mocks.iter().map(|it| (it.name.clone(), "mocked"));
-    let mut mcp: Vec<_> = mocked.collect();
-    for name in document.mcp_servers.keys() {
-        if !mcp.iter().any(|(mocked, _)| mocked == name) {
-            mcp.push((name.clone(), "live"));
-        }
-    }
-    mcp.sort();
-    let commands = effective.command_mocks.iter().map(|it| (it.name.clone(), "mocked"));
-    Modes { mcp, commands: commands.collect() }
 }
 
 fn make(
@@ -195,40 +190,17 @@ fn order(
     folder: &Path,
 ) -> Result<Order, String> {
     let path = wiring::path(session)?;
+    let file = folder.join("script.json");
+    let actions = serde_json::to_string(run.script).expect("string keys always serialise");
+    fs::write(&file, actions)
+        .map_err(|error| format!("cannot write `{}`: {error}", file.display()))?;
+    let program = std::env::current_exe()
+        .map_err(|error| format!("cannot tell where this program is: {error}"))?;
     let text = |path: &Path| wiring::utf8(path).map(str::to_owned);
-    let (program, arguments) = match run.agent {
-        Agent::Scripted(script) => {
-            let file = folder.join("script.json");
-            let actions = serde_json::to_string(script).expect("string keys always serialise");
-            fs::write(&file, actions)
-                .map_err(|error| format!("cannot write `{}`: {error}", file.display()))?;
-            let this = std::env::current_exe()
-                .map_err(|error| format!("cannot tell where this program is: {error}"))?;
-            (this, vec!["scripted".to_owned(), text(&file)?, text(mcp_json)?])
-        }
-        Agent::Command(words) => {
-            let prompt = folder.join("prompt.txt");
-            fs::write(&prompt, &run.task.prompt)
-                .map_err(|error| format!("cannot write `{}`: {error}", prompt.display()))?;
-            let places = [
-                ("{prompt}", run.task.prompt.clone()),
-                ("{prompt_file}", text(&prompt)?),
-                ("{mcp_json}", text(mcp_json)?),
-                ("{shim_dir}", text(&session.directory().join("bin"))?),
-                ("{workspace}", text(workspace)?),
-                ("{home}", std::env::var("HOME").unwrap_or_default()),
-                ("{session}", text(session.directory())?),
-            ];
-            let mut words = words.iter().map(|word| fill_in(word, &places));
-            let program = words.next().unwrap_or_default();
-            let found = find::on_path(OsStr::new(&program), &path);
-            let program = found.ok_or_else(|| format!("`{program}` was not found"))?;
-            (program, words.collect())
-        }
-    };
+    let arguments = vec!["scripted".to_owned(), text(&file)?, text(mcp_json)?];
     let path = path.into_string().map_err(|_| "PATH is not UTF-8".to_owned())?;
     Ok(Order {
-        program: std::path::absolute(&program).unwrap_or(program),
+        program,
         arguments,
         environment: vec![("PATH".to_owned(), path)],
         directory: workspace.to_owned(),
@@ -237,37 +209,4 @@ fn order(
         timeout_ms: u64::try_from(run.timeout.as_millis()).unwrap_or(u64::MAX),
         runner: rustix::process::getpid().as_raw_nonzero().get(),
     })
-}
-
-/// The word with what its placeholders stand for; nothing that is filled in is looked at again.
-fn fill_in(word: &str, places: &[(&str, String)]) -> String {
-    let mut filled = String::new();
-    let mut left = word;
-    while let Some(at) = left.find('{') {
-        filled.push_str(&left[..at]);
-        left = &left[at..];
-        match places.iter().find(|(name, _)| left.starts_with(name)) {
-            Some((name, value)) => {
-                filled.push_str(value);
-                left = &left[name.len()..];
-            }
-            None => {
-                filled.push('{');
-                left = &left[1..];
-            }
-        }
-    }
-    filled + left
-}
-
-#[cfg(test)]
-mod tests {
-    use super::fill_in;
-
-    #[test]
-    fn what_is_filled_in_is_not_looked_at_again() {
-        let places = [("{prompt}", "say {workspace}".to_owned()), ("{workspace}", "/w".to_owned())];
-        assert_eq!(fill_in("-p={prompt}{x}{", &places), "-p=say {workspace}{x}{");
-        assert_eq!(fill_in("{workspace}/{workspace}", &places), "/w//w");
-    }
 }
