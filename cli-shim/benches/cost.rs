@@ -24,9 +24,13 @@ const ATTEMPTS: usize = 100_000;
 const PAYLOAD_BYTES: usize = 100 * 1024 * 1024;
 
 fn main() {
+    // On several cores a start would measure where the scheduler puts it.
+    let mut cores = rustix::thread::CpuSet::new();
+    cores.set(rustix::thread::sched_getcpu());
+    let shim = shipped();
+    rustix::thread::sched_setaffinity(None, &cores).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path();
-    let shim = shipped();
     let floor = place.join("floor");
     let peers = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/peers");
     let built = Command::new("cc")
