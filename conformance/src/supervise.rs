@@ -2,13 +2,20 @@
 //! and whatever the agent starts comes back to it, so that orphans are known
 //! by their run, and ended with it.
 
-use std::fs::File;
+use std::collections::BTreeMap;
+use std::ffi::{CString, OsString};
 use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use nix::errno::Errno;
+use nix::fcntl::OFlag;
+use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawn};
+use nix::sys::signal::SigSet;
+use nix::sys::stat::Mode;
 use rustix::process::{Pid, Signal, getppid, kill_process_group, set_parent_process_death_signal};
 use serde::{Deserialize, Serialize};
 
@@ -83,6 +90,10 @@ fn supervise() -> Result<Outcome, String> {
     let mut text = String::new();
     io::stdin().read_to_string(&mut text).map_err(|error| format!("no order: {error}"))?;
     let order: Order = serde_json::from_str(&text).map_err(|error| format!("no order: {error}"))?;
+    // The runner holds signals back, which is none of the agent's business.
+    SigSet::empty()
+        .thread_set_mask()
+        .map_err(|error| format!("cannot let signals through: {error}"))?;
     let signals = Signals::hold()?;
     set_parent_process_death_signal(Some(Signal::TERM))
         .map_err(|error| format!("cannot end with the runner: {error}"))?;
@@ -116,22 +127,52 @@ fn supervise() -> Result<Outcome, String> {
     Ok(outcome)
 }
 
+/// Starts the agent in a group of its own, with nothing held back.
 fn spawn(order: &Order) -> Result<Pid, String> {
-    let file = |path: &PathBuf| {
-        File::create(path).map_err(|error| format!("cannot write `{}`: {error}", path.display()))
+    let failed = |error: &dyn std::fmt::Display| {
+        format!("cannot start `{}`: {error}", order.program.display())
     };
-    let child = Command::new(&order.program)
-        .args(&order.arguments)
-        .envs(order.environment.iter().map(|(name, value)| (name, value)))
-        .current_dir(&order.directory)
-        .stdin(Stdio::null())
-        .stdout(file(&order.stdout)?)
-        .stderr(file(&order.stderr)?)
-        .process_group(0)
-        .spawn();
-    let child =
-        child.map_err(|error| format!("cannot start `{}`: {error}", order.program.display()))?;
-    Ok(Pid::from_child(&child))
+    std::env::set_current_dir(&order.directory).map_err(|error| failed(&error))?;
+    let mut environment: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+    environment.extend(order.environment.iter().map(|(name, value)| (name.into(), value.into())));
+    let environment = environment
+        .iter()
+        .map(|(name, value)| CString::new([name.as_bytes(), b"=", value.as_bytes()].concat()));
+    let environment: Vec<CString> =
+        environment.collect::<Result<_, _>>().map_err(|error| failed(&error))?;
+    let words = std::iter::once(order.program.as_os_str().as_bytes())
+        .chain(order.arguments.iter().map(String::as_bytes))
+        .map(CString::new);
+    let words: Vec<CString> = words.collect::<Result<_, _>>().map_err(|error| failed(&error))?;
+    let agent = streams(order)
+        .and_then(|streams| {
+            posix_spawn(&order.program, &streams, &attributes()?, &words, &environment)
+        })
+        .map_err(|error| failed(&error.desc()))?;
+    Pid::from_raw(agent.as_raw()).ok_or_else(|| failed(&"it is gone"))
+}
+
+fn attributes() -> Result<PosixSpawnAttr, Errno> {
+    let mut attributes = PosixSpawnAttr::init()?;
+    attributes.set_flags(
+        PosixSpawnFlags::POSIX_SPAWN_SETSIGMASK
+            | PosixSpawnFlags::POSIX_SPAWN_SETSIGDEF
+            | PosixSpawnFlags::POSIX_SPAWN_SETPGROUP,
+    )?;
+    attributes.set_sigmask(&SigSet::empty())?;
+    // Rust's start-up has SIGPIPE ignored.
+    attributes.set_sigdefault(&[nix::sys::signal::Signal::SIGPIPE].into_iter().collect())?;
+    attributes.set_pgroup(nix::unistd::Pid::from_raw(0))?;
+    Ok(attributes)
+}
+
+fn streams(order: &Order) -> Result<PosixSpawnFileActions, Errno> {
+    let mut streams = PosixSpawnFileActions::init()?;
+    let (mode, written) = (Mode::S_IRUSR | Mode::S_IWUSR, OFlag::O_WRONLY | OFlag::O_CREAT);
+    streams.add_open(0, "/dev/null", OFlag::O_RDONLY, Mode::empty())?;
+    streams.add_open(1, &order.stdout, written | OFlag::O_TRUNC, mode)?;
+    streams.add_open(2, &order.stderr, written | OFlag::O_TRUNC, mode)?;
+    Ok(streams)
 }
 
 struct HowItEnded {
