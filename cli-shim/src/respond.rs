@@ -70,8 +70,8 @@ fn answer(name: &str, directory: &std::path::Path) -> Result<u8, End> {
         Some(Err(Unread::Refused(reason))) => return Err(End::Refused(reason)),
     };
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
-    let workdir = std::env::current_dir()
-        .map_err(|error| format!("cannot tell the working directory: {error}"))?;
+    // A directory that was removed has no name, and is none that a matcher means.
+    let workdir = std::env::current_dir().unwrap_or_default();
     let invocation = Invocation {
         arguments: &arguments,
         variable: |name| std::env::var_os(name),
