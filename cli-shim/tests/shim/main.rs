@@ -2,6 +2,9 @@
 //! journal says about it, which is read here without the product's own reader.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod launch;
+mod matrix;
+mod signals;
 mod table;
 
 use std::io::{Read, Write};
@@ -224,9 +227,11 @@ fn wait_until(mut holds: impl FnMut() -> bool) {
     }
 }
 
+/// Sends a signal, to a process that may have ended.
 fn signal(pid: u32, signal: i32) {
     let pid = nix::unistd::Pid::from_raw(pid.cast_signed());
-    nix::sys::signal::kill(pid, nix::sys::signal::Signal::try_from(signal).unwrap()).unwrap();
+    let sent = nix::sys::signal::kill(pid, nix::sys::signal::Signal::try_from(signal).unwrap());
+    assert!(matches!(sent, Ok(()) | Err(nix::errno::Errno::ESRCH)), "{sent:?}");
 }
 
 /// A field of `/proc/PID/status`; none once the process is gone.
