@@ -10,12 +10,11 @@ use std::time::{Duration, Instant};
 
 use fixtures::engine::command::Command;
 use fixtures::journal::record::Event;
-use fixtures::journal::{Refusal, back_off};
 use nix::sys::signal::Signal;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, getpid, getppid, pidfd_open, pidfd_send_signal};
 
-use crate::respond::{CANCELLED, End, LATE, with_lock};
+use crate::respond::{CANCELLED, End, LATE, record_after, with_lock};
 use crate::signals::{self, Entry, Watch};
 
 /// How long a program that was asked to end may take.
@@ -51,7 +50,8 @@ pub(crate) fn run(
     let child =
         child.spawn().map_err(|error| format!("cannot start `{}`: {error}", program.display()))?;
     let (status, interrupted) = wait(child, watch, deadline)?;
-    finished(command, status);
+    let event = Event::HostFinished { exit_code: status.code(), signal: status.signal() };
+    record_after(command, &event, RECORD_PATIENCE);
     Ok(interrupted.unwrap_or_else(|| exit_code(status)))
 }
 
@@ -154,16 +154,4 @@ fn exit_code(status: ExitStatus) -> u8 {
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
     // Both fit: a wait status has eight bits of either.
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
-}
-
-fn finished(command: &mut Command<'_>, status: ExitStatus) {
-    let event = Event::HostFinished { exit_code: status.code(), signal: status.signal() };
-    let end = Instant::now() + RECORD_PATIENCE;
-    for pause in back_off() {
-        match command.record_after(&event) {
-            Err(Refusal::Busy) if Instant::now() < end => std::thread::sleep(pause),
-            // The program has run: what cannot be recorded changes nothing about it.
-            _ => return,
-        }
-    }
 }
