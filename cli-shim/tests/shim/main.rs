@@ -6,6 +6,7 @@ mod launch;
 mod matrix;
 mod signals;
 mod table;
+mod traced;
 
 use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;

@@ -217,7 +217,7 @@ fn moment(launcher: Launcher, event: Event) {
 }
 
 /// Whether a process holds signals back: the descriptor that it looks through is open.
-pub(crate) fn watches(pid: u32) -> bool {
+fn watches(pid: u32) -> bool {
     let Ok(fds) = std::fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
     let mut links = fds.filter_map(|fd| std::fs::read_link(fd.ok()?.path()).ok());
     links.any(|link| link.to_string_lossy().contains("signalfd"))

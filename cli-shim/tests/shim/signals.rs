@@ -1,16 +1,14 @@
 //! Signals and deadlines, instant by instant.
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::launch::{Launcher, pipe};
-use crate::matrix::watches;
 use crate::{
-    End, Place, SERVED, deadline_in, end, number, records, rest, signal, skipped, status_field,
-    wait_until,
+    End, Place, SERVED, deadline_in, end, number, records, rest, signal, status_field, wait_until,
 };
 
 /// A second's delay, and then some.
@@ -196,96 +194,6 @@ fn a_signal_at_any_instant_selects_or_cancels_and_never_both() {
         seen[kind] += 1;
     }
     assert!(seen[1] > 0 && seen[3] > 0, "{seen:?}");
-}
-
-/// `strace`, which sends a signal at one system call after the other.
-fn traced(place: &Place, inject: &str) -> Command {
-    let mut command = Command::new("strace");
-    command.args(["-qq", "-o", "/dev/null", "-e", inject]).arg(place.shim("gh"));
-    command.current_dir(place.root()).stdin(Stdio::null()).stdout(Stdio::null());
-    command
-}
-
-fn can_trace(place: &Place) -> bool {
-    let output = traced(place, "trace=none").output();
-    if output.is_ok_and(|output| output.status.code() == Some(3)) {
-        return true;
-    }
-    skipped("strace cannot be used here");
-    false
-}
-
-/// Not at random instants, but at each system call that there is.
-#[test]
-fn a_signal_at_each_system_call_leaves_a_consistent_record() {
-    let place = Place::new("[{name: gh, responses: [{stdout: out, exit_code: 3, delay_ms: 5}]}]");
-    if !can_trace(&place) {
-        return;
-    }
-    let (mut seen, mut before) = (std::collections::BTreeSet::new(), place.records().len());
-    for call in 1.. {
-        let inject = format!("inject=all:signal=SIGTERM:when={call}");
-        let mut child = traced(&place, &inject).spawn().unwrap();
-        let ended = end(&mut child);
-        let records = place.records();
-        let own = crate::types(&records[before..]);
-        before = records.len();
-        let own: Vec<&str> = own.iter().map(String::as_str).collect();
-        match (&own[..], ended) {
-            ([], End::Signal(libc::SIGTERM) | End::Exit(130)) => {}
-            (["started", "cancelled"], End::Exit(130)) => {}
-            (["started", "selected", ..], End::Signal(libc::SIGTERM)) => {}
-            // There are no more calls than this.
-            (["started", "selected", "delivered"], End::Exit(3)) => break,
-            other => panic!("{other:?} at call {call}"),
-        }
-        seen.insert(own.join(" "));
-    }
-    let all = ["", "started cancelled", "started selected", "started selected delivered"];
-    assert!(all.iter().all(|it| seen.contains(*it)), "{seen:?}");
-}
-
-/// What stops a command must not stop it while it holds the lock: nobody else
-/// would get on.
-#[test]
-fn a_stopped_command_holds_no_lock() {
-    let place = Place::new("[{name: gh, responses: [{stdout: out, exit_code: 3, delay_ms: 5}]}]");
-    if !can_trace(&place) {
-        return;
-    }
-    let mut stopped = 0;
-    for call in 1..=12 {
-        use std::os::unix::process::CommandExt;
-        let inject = format!("inject=write,flock:signal=SIGTSTP:when={call}");
-        // Its own group, whose leader has a parent elsewhere: only so it can be stopped.
-        let mut child = traced(&place, &inject).process_group(0).spawn().unwrap();
-        let tasks = format!("/proc/{0}/task/{0}/children", child.id());
-        let mut is_stopped = false;
-        wait_until(|| {
-            let pid = std::fs::read_to_string(&tasks).unwrap_or_default();
-            let state = pid.trim().parse().ok().and_then(|pid| status_field(pid, "State"));
-            is_stopped = state.is_some_and(|it| it.starts_with('T'));
-            is_stopped || child.try_wait().unwrap().is_some()
-        });
-        stopped += usize::from(is_stopped);
-        let file = std::fs::File::open(place.journal()).unwrap();
-        wait_until_soon(|| file.try_lock().is_ok(), call);
-        file.unlock().unwrap();
-        let _ = rustix::process::kill_process_group(
-            rustix::process::Pid::from_child(&child),
-            rustix::process::Signal::CONT,
-        );
-        assert_eq!(end(&mut child), End::Exit(3));
-    }
-    assert!(stopped > 4, "{stopped}");
-}
-
-fn wait_until_soon(mut holds: impl FnMut() -> bool, call: usize) {
-    let start = Instant::now();
-    while !holds() {
-        assert!(start.elapsed() < Duration::from_secs(3), "the lock is held, at call {call}");
-        std::thread::sleep(Duration::from_millis(1));
-    }
 }
 
 #[test]
