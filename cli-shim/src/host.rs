@@ -120,7 +120,9 @@ fn wait(
         // Interrupted or not: what is ready is looked at below.
         let _ = poll(&mut fds, timeout.as_ref());
         if let Some(status) = child.try_wait().map_err(failed)? {
-            return Ok((status, interrupted));
+            // Asked to end as well, and quicker than this one.
+            let is_asked = interrupted.is_none() && watch.take().is_some();
+            return Ok((status, interrupted.or(is_asked.then_some(CANCELLED))));
         }
         let is_late = end.is_some_and(|end| end <= Instant::now());
         match interrupted {
