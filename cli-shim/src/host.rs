@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use fixtures::engine::command::Command;
 use fixtures::journal::record::Event;
-use nix::sys::signal::Signal;
+use nix::sys::signal::{SigHandler, Signal, signal};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, getpid, getppid, pidfd_open, pidfd_send_signal};
 
@@ -46,7 +46,7 @@ pub(crate) fn run(
     if let Some(name) = std::env::args_os().next() {
         child.arg0(name);
     }
-    inherit(&mut child, entry);
+    inherit(&mut child, entry)?;
     let child =
         child.spawn().map_err(|error| format!("cannot start `{}`: {error}", program.display()))?;
     let (status, interrupted) = wait(child, watch, deadline)?;
@@ -73,9 +73,15 @@ fn find(name: &str, path: &std::ffi::OsStr, bin: Option<(u64, u64)>) -> Option<P
 
 /// Gives the child the signals of entry, and has it die with this program.
 #[expect(unsafe_code, reason = "what a child does before it becomes the program has no safe way")]
-fn inherit(child: &mut std::process::Command, entry: &Entry) {
+fn inherit(child: &mut std::process::Command, entry: &Entry) -> Result<(), nix::Error> {
     let mask = entry.mask();
     let ignores_pipe = signals::is_ignored(Signal::SIGPIPE);
+    let ignores_child = signals::is_ignored(Signal::SIGCHLD);
+    if ignores_child {
+        // Where it is ignored nobody can wait for a child.
+        // SAFETY: no handler is there, before or after.
+        unsafe { signal(Signal::SIGCHLD, SigHandler::SigDfl)? };
+    }
     let parent = getpid();
     // SAFETY: the closure makes system calls that are async-signal-safe, and
     // touches no memory but its own; the process has one thread.
@@ -87,12 +93,16 @@ fn inherit(child: &mut std::process::Command, entry: &Entry) {
                 return Err(std::io::Error::other("the parent is gone"));
             }
             if ignores_pipe {
-                nix::sys::signal::signal(Signal::SIGPIPE, nix::sys::signal::SigHandler::SigIgn)?;
+                signal(Signal::SIGPIPE, SigHandler::SigIgn)?;
+            }
+            if ignores_child {
+                signal(Signal::SIGCHLD, SigHandler::SigIgn)?;
             }
             mask.thread_set_mask()?;
             Ok(())
         });
     }
+    Ok(())
 }
 
 /// Waits for the child; the exit status to end with, if a signal or the deadline came first.
