@@ -40,9 +40,11 @@ pub(crate) fn run(
     })?;
     let told = program.to_string_lossy();
     with_lock(watch, deadline, command, |command| command.record_host(&told))?;
-    let path = std::env::join_paths(std::env::split_paths(&path).filter(|it| identity(it) != bin));
+    let left = std::env::split_paths(&path).filter(|it| identity(it) != bin);
+    // What was an entry has no separator in it.
+    set_path(&std::env::join_paths(left).unwrap_or_default());
     let mut child = std::process::Command::new(&program);
-    child.args(arguments).env("PATH", path.unwrap_or_default());
+    child.args(arguments);
     if let Some(name) = std::env::args_os().next() {
         child.arg0(name);
     }
@@ -69,6 +71,16 @@ fn find(name: &str, path: &std::ffi::OsStr, bin: Option<(u64, u64)>) -> Option<P
         let lies_in = candidate.canonicalize().ok().and_then(|it| identity(it.parent()?));
         is_program && lies_in.is_some() && lies_in != bin
     })
+}
+
+/// Changes PATH for the child, which inherits this program's own environment:
+/// one that is put together anew is sorted, and without what is no variable.
+#[expect(unsafe_code, reason = "with more than one thread it would not be sound")]
+fn set_path(path: &std::ffi::OsStr) {
+    if std::env::var_os("PATH").is_some_and(|before| before != path) {
+        // SAFETY: the process has one thread.
+        unsafe { std::env::set_var("PATH", path) };
+    }
 }
 
 /// Gives the child the signals of entry, and has it die with this program.
