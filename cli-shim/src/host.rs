@@ -1,8 +1,8 @@
 //! Pass-through: the real program, when nothing matches and the document allows it.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::fd::AsFd;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus};
@@ -12,6 +12,7 @@ use fixtures::engine::command::Command;
 use fixtures::journal::record::Event;
 use nix::sys::signal::{SigHandler, Signal, signal};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Access, AtFlags, CWD, accessat};
 use rustix::process::{Pid, PidfdFlags, getpid, getppid, pidfd_open, pidfd_send_signal};
 
 use crate::respond::{CANCELLED, End, LATE, record_after, with_lock};
@@ -33,14 +34,15 @@ pub(crate) fn run(
     watch: &Watch,
     deadline: Option<Instant>,
 ) -> Result<u8, End> {
-    let bin = identity(bin);
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let program = find(name, &path, bin).ok_or_else(|| {
+    let bin = identity(bin).ok_or_else(|| "the session has no `bin` any more".to_owned())?;
+    let path = std::env::var_os("PATH");
+    let program = path.as_ref().and_then(|path| find(name, path, bin)).ok_or_else(|| {
         format!("nothing matches this call, and there is no `{name}` elsewhere on PATH")
     })?;
+    let path = path.unwrap_or_default();
     let told = program.to_string_lossy();
     with_lock(watch, deadline, command, |command| command.record_host(&told))?;
-    let left = std::env::split_paths(&path).filter(|it| identity(it) != bin);
+    let left = std::env::split_paths(&path).filter(|it| identity(it) != Some(bin));
     // What was an entry has no separator in it.
     set_path(&std::env::join_paths(left).unwrap_or_default());
     let mut child = std::process::Command::new(&program);
@@ -58,25 +60,32 @@ pub(crate) fn run(
 }
 
 /// Device and inode; two directories are the same by these, whatever their names.
-fn identity(directory: &Path) -> Option<(u64, u64)> {
-    directory.metadata().map(|about| (about.dev(), about.ino())).ok()
+type Identity = (u64, u64);
+
+fn identity(directory: &Path) -> Option<Identity> {
+    folder(directory).metadata().map(|about| (about.dev(), about.ino())).ok()
 }
 
-/// The first executable file on PATH that does not lie in the session's own `bin`.
-fn find(name: &str, path: &std::ffi::OsStr, bin: Option<(u64, u64)>) -> Option<PathBuf> {
-    std::env::split_paths(path).map(|folder| folder.join(name)).find(|candidate| {
-        let is_program = candidate
-            .metadata()
-            .is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0);
+/// An entry of PATH; an empty one is the working directory (POSIX).
+fn folder(entry: &Path) -> &Path {
+    if entry == Path::new("") { Path::new(".") } else { entry }
+}
+
+/// The first file on PATH that this user may execute, and that does not lie in
+/// the session's own `bin`.
+fn find(name: &str, path: &OsStr, bin: Identity) -> Option<PathBuf> {
+    std::env::split_paths(path).map(|entry| folder(&entry).join(name)).find(|candidate| {
+        let is_program = candidate.metadata().is_ok_and(|about| about.is_file())
+            && accessat(CWD, candidate, Access::EXEC_OK, AtFlags::EACCESS).is_ok();
         let lies_in = candidate.canonicalize().ok().and_then(|it| identity(it.parent()?));
-        is_program && lies_in.is_some() && lies_in != bin
+        is_program && lies_in.is_some_and(|it| it != bin)
     })
 }
 
 /// Changes PATH for the child, which inherits this program's own environment:
 /// one that is put together anew is sorted, and without what is no variable.
 #[expect(unsafe_code, reason = "with more than one thread it would not be sound")]
-fn set_path(path: &std::ffi::OsStr) {
+fn set_path(path: &OsStr) {
     if std::env::var_os("PATH").is_some_and(|before| before != path) {
         // SAFETY: the process has one thread.
         unsafe { std::env::set_var("PATH", path) };
