@@ -2,8 +2,10 @@
 //! journal says about it, which is read here without the product's own reader.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod host;
 mod launch;
 mod matrix;
+mod path;
 mod signals;
 mod table;
 mod traced;
