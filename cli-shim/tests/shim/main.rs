@@ -2,13 +2,17 @@
 //! journal says about it, which is read here without the product's own reader.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod closed;
+mod descriptors;
 mod host;
 mod launch;
 mod matrix;
+mod parallel;
 mod path;
 mod signals;
 mod table;
 mod traced;
+mod unwritable;
 
 use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
