@@ -94,11 +94,6 @@ impl Place {
         told(&self.command(name, args).output().unwrap())
     }
 
-    /// Asserts that a call is answered with 127 and one line, and nothing on stdout.
-    fn refuses(&self, name: &str, args: &[&str]) -> String {
-        refused(&self.command(name, args).output().unwrap())
-    }
-
     /// A program, written by somebody else: no descriptor of it is open here
     /// while other threads fork.
     fn program(&self, name: &str, text: &str) -> PathBuf {
