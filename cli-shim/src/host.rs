@@ -1,8 +1,8 @@
 //! Pass-through: the real program, when nothing matches and the document allows it.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::fd::AsFd;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus};
@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 
 use fixtures::engine::command::Command;
 use fixtures::journal::record::Event;
-use fixtures::journal::{Refusal, back_off};
-use nix::sys::signal::Signal;
+use nix::sys::signal::{SigHandler, Signal, signal};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Access, AtFlags, CWD, accessat};
 use rustix::process::{Pid, PidfdFlags, getpid, getppid, pidfd_open, pidfd_send_signal};
 
-use crate::respond::{CANCELLED, End, LATE, with_lock};
+use crate::respond::{CANCELLED, End, LATE, record_after, with_lock};
 use crate::signals::{self, Entry, Watch};
 
 /// How long a program that was asked to end may take.
@@ -34,48 +34,75 @@ pub(crate) fn run(
     watch: &Watch,
     deadline: Option<Instant>,
 ) -> Result<u8, End> {
-    let bin = identity(bin);
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let program = find(name, &path, bin).ok_or_else(|| {
+    let bin = identity(bin).ok_or_else(|| "the session has no `bin` any more".to_owned())?;
+    let path = std::env::var_os("PATH");
+    let program = path.as_ref().and_then(|path| find(name, path, bin)).ok_or_else(|| {
         format!("nothing matches this call, and there is no `{name}` elsewhere on PATH")
     })?;
+    let path = path.unwrap_or_default();
     let told = program.to_string_lossy();
     with_lock(watch, deadline, command, |command| command.record_host(&told))?;
-    let path = std::env::join_paths(std::env::split_paths(&path).filter(|it| identity(it) != bin));
+    let left = std::env::split_paths(&path).filter(|it| identity(it) != Some(bin));
+    // What was an entry has no separator in it.
+    set_path(&std::env::join_paths(left).unwrap_or_default());
     let mut child = std::process::Command::new(&program);
-    child.args(arguments).env("PATH", path.unwrap_or_default());
+    child.args(arguments);
     if let Some(name) = std::env::args_os().next() {
         child.arg0(name);
     }
-    inherit(&mut child, entry);
+    inherit(&mut child, entry)?;
     let child =
         child.spawn().map_err(|error| format!("cannot start `{}`: {error}", program.display()))?;
     let (status, interrupted) = wait(child, watch, deadline)?;
-    finished(command, status);
+    let event = Event::HostFinished { exit_code: status.code(), signal: status.signal() };
+    record_after(command, &event, RECORD_PATIENCE);
     Ok(interrupted.unwrap_or_else(|| exit_code(status)))
 }
 
 /// Device and inode; two directories are the same by these, whatever their names.
-pub(crate) fn identity(directory: &Path) -> Option<(u64, u64)> {
-    directory.metadata().map(|about| (about.dev(), about.ino())).ok()
+pub(crate) type Identity = (u64, u64);
+
+pub(crate) fn identity(directory: &Path) -> Option<Identity> {
+    folder(directory).metadata().map(|about| (about.dev(), about.ino())).ok()
 }
 
-/// The first executable file on PATH that does not lie in the session's own `bin`.
-pub(crate) fn find(name: &str, path: &std::ffi::OsStr, bin: Option<(u64, u64)>) -> Option<PathBuf> {
-    std::env::split_paths(path).map(|folder| folder.join(name)).find(|candidate| {
-        let is_program = candidate
-            .metadata()
-            .is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0);
+/// An entry of PATH; an empty one is the working directory (POSIX).
+fn folder(entry: &Path) -> &Path {
+    if entry == Path::new("") { Path::new(".") } else { entry }
+}
+
+/// The first file on PATH that this user may execute, and that does not lie in
+/// the session's own `bin`.
+pub(crate) fn find(name: &str, path: &OsStr, bin: Identity) -> Option<PathBuf> {
+    std::env::split_paths(path).map(|entry| folder(&entry).join(name)).find(|candidate| {
+        let is_program = candidate.metadata().is_ok_and(|about| about.is_file())
+            && accessat(CWD, candidate, Access::EXEC_OK, AtFlags::EACCESS).is_ok();
         let lies_in = candidate.canonicalize().ok().and_then(|it| identity(it.parent()?));
-        is_program && lies_in.is_some() && lies_in != bin
+        is_program && lies_in.is_some_and(|it| it != bin)
     })
+}
+
+/// Changes PATH for the child, which inherits this program's own environment:
+/// one that is put together anew is sorted, and without what is no variable.
+#[expect(unsafe_code, reason = "with more than one thread it would not be sound")]
+fn set_path(path: &OsStr) {
+    if std::env::var_os("PATH").is_some_and(|before| before != path) {
+        // SAFETY: the process has one thread.
+        unsafe { std::env::set_var("PATH", path) };
+    }
 }
 
 /// Gives the child the signals of entry, and has it die with this program.
 #[expect(unsafe_code, reason = "what a child does before it becomes the program has no safe way")]
-fn inherit(child: &mut std::process::Command, entry: &Entry) {
+fn inherit(child: &mut std::process::Command, entry: &Entry) -> Result<(), nix::Error> {
     let mask = entry.mask();
     let ignores_pipe = signals::is_ignored(Signal::SIGPIPE);
+    let ignores_child = signals::is_ignored(Signal::SIGCHLD);
+    if ignores_child {
+        // Where it is ignored nobody can wait for a child.
+        // SAFETY: no handler is there, before or after.
+        unsafe { signal(Signal::SIGCHLD, SigHandler::SigDfl)? };
+    }
     let parent = getpid();
     // SAFETY: the closure makes system calls that are async-signal-safe, and
     // touches no memory but its own; the process has one thread.
@@ -87,12 +114,16 @@ fn inherit(child: &mut std::process::Command, entry: &Entry) {
                 return Err(std::io::Error::other("the parent is gone"));
             }
             if ignores_pipe {
-                nix::sys::signal::signal(Signal::SIGPIPE, nix::sys::signal::SigHandler::SigIgn)?;
+                signal(Signal::SIGPIPE, SigHandler::SigIgn)?;
+            }
+            if ignores_child {
+                signal(Signal::SIGCHLD, SigHandler::SigIgn)?;
             }
             mask.thread_set_mask()?;
             Ok(())
         });
     }
+    Ok(())
 }
 
 /// Waits for the child; the exit status to end with, if a signal or the deadline came first.
@@ -120,7 +151,9 @@ fn wait(
         // Interrupted or not: what is ready is looked at below.
         let _ = poll(&mut fds, timeout.as_ref());
         if let Some(status) = child.try_wait().map_err(failed)? {
-            return Ok((status, interrupted));
+            // Asked to end as well, and quicker than this one.
+            let is_asked = interrupted.is_none() && watch.take().is_some();
+            return Ok((status, interrupted.or(is_asked.then_some(CANCELLED))));
         }
         let is_late = end.is_some_and(|end| end <= Instant::now());
         match interrupted {
@@ -154,16 +187,4 @@ fn exit_code(status: ExitStatus) -> u8 {
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
     // Both fit: a wait status has eight bits of either.
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
-}
-
-fn finished(command: &mut Command<'_>, status: ExitStatus) {
-    let event = Event::HostFinished { exit_code: status.code(), signal: status.signal() };
-    let end = Instant::now() + RECORD_PATIENCE;
-    for pause in back_off() {
-        match command.record_after(&event) {
-            Err(Refusal::Busy) if Instant::now() < end => std::thread::sleep(pause),
-            // The program has run: what cannot be recorded changes nothing about it.
-            _ => return,
-        }
-    }
 }

@@ -23,8 +23,8 @@ use identity::Identity;
 #[expect(unsafe_code, reason = "the name is what the C runtime calls, and nothing else defines it")]
 #[unsafe(no_mangle)]
 pub extern "C" fn main(_count: c_int, _arguments: *const *const c_char) -> c_int {
-    descriptors::open_closed();
-    match identity::of_this_program() {
+    let identity = descriptors::open_closed().and_then(|()| identity::of_this_program());
+    match identity {
         Ok(Identity::Control) => control::run(),
         Ok(Identity::Shim { name, session }) => respond::run(&name, &session).into(),
         Err(reason) => {

@@ -12,7 +12,7 @@ use rustix::stdio::{stderr, stdout};
 
 use crate::call::{self, Unread};
 use crate::canary::Canary;
-use crate::signals::{Entry, Watch, Woken};
+use crate::signals::{self, Entry, Watch, Woken};
 use crate::{emit, host};
 
 pub(crate) use fixtures::engine::command::NOT_SERVED;
@@ -75,8 +75,8 @@ fn answer(name: &str, directory: &std::path::Path) -> Result<u8, End> {
         Some(Err(Unread::Refused(reason))) => return Err(End::Refused(reason)),
     };
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
-    let workdir = std::env::current_dir()
-        .map_err(|error| format!("cannot tell the working directory: {error}"))?;
+    // A directory that was removed has no name, and is none that a matcher means.
+    let workdir = std::env::current_dir().unwrap_or_default();
     let invocation = Invocation {
         arguments: &arguments,
         variable: |name| std::env::var_os(name),
@@ -103,7 +103,7 @@ fn answer(name: &str, directory: &std::path::Path) -> Result<u8, End> {
 
     let written = emit::all(stdout(), &output.stdout);
     if written.and_then(|()| emit::all(stderr(), &output.stderr)).is_ok() {
-        deliver(&mut command, attempt);
+        record_after(&mut command, &command::delivered(attempt), LOCK_PATIENCE);
     }
     Ok(output.exit_code)
 }
@@ -121,7 +121,7 @@ pub(crate) fn with_lock<'p, T>(
         if let Some(interruption) = interruption(watch, deadline) {
             return Err(End::Silent(interruption.exit_code()));
         }
-        let held = watch.hold();
+        let held = signals::hold();
         match attempt(command) {
             Ok(done) => return Ok(done),
             Err(Refusal::Busy) if Instant::now() < end => {}
@@ -183,7 +183,7 @@ fn settle(
 ) -> Result<(), End> {
     let mut end = Instant::now() + LOCK_PATIENCE;
     for pause in back_off() {
-        let held = watch.hold();
+        let held = signals::hold();
         let mut found = None;
         let recorded = command.record_with(|| {
             found = interruption(watch, deadline);
@@ -217,15 +217,18 @@ fn settle(
     unreachable!("the pauses never end")
 }
 
-/// Records that everything was written, if the lock can be had.
-fn deliver(command: &mut Command<'_>, attempt: u64) {
-    let end = Instant::now() + LOCK_PATIENCE;
+/// Records what has happened already, if the lock can be had in time: what
+/// cannot be recorded changes nothing about it.
+pub(crate) fn record_after(command: &mut Command<'_>, event: &Event<'_>, patience: Duration) {
+    let end = Instant::now() + patience;
     for pause in back_off() {
-        match command.record_after(&command::delivered(attempt)) {
-            Err(Refusal::Busy) if Instant::now() < end => std::thread::sleep(pause),
-            // What cannot be recorded changes nothing: the outcome stands.
+        let held = signals::hold();
+        match command.record_after(event) {
+            Err(Refusal::Busy) if Instant::now() < end => {}
             _ => return,
         }
+        drop(held);
+        std::thread::sleep(pause);
     }
 }
 

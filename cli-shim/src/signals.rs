@@ -99,12 +99,6 @@ impl Watch {
         self.waiting.as_fd()
     }
 
-    /// Holds back what would stop the program, too, while `held` lives.
-    pub(crate) fn hold(&self) -> Held {
-        let stopping: SigSet = STOPPING.into_iter().collect();
-        Held { before: stopping.thread_swap_mask(SigmaskHow::SIG_BLOCK).ok() }
-    }
-
     /// Lets everything through again: what is pending ends the program now.
     pub(crate) fn let_through(self) {
         // A mask that was in force before is valid.
@@ -112,7 +106,14 @@ impl Watch {
     }
 }
 
-/// Stopping is held back while this lives.
+/// Holds back what would end or stop the program, while the value lives:
+/// nobody else gets on while this one holds the lock.
+pub(crate) fn hold() -> Held {
+    let all: SigSet = ENDING.into_iter().chain(STOPPING).collect();
+    Held { before: all.thread_swap_mask(SigmaskHow::SIG_BLOCK).ok() }
+}
+
+/// Ending and stopping are held back while this lives.
 #[derive(Debug)]
 pub(crate) struct Held {
     before: Option<SigSet>,

@@ -126,5 +126,5 @@ fn on_host(name: &str, bin: &Path) -> Option<PathBuf> {
     let mut path = std::env::var_os("PATH").unwrap_or_default();
     path.push(":");
     path.push(USUAL);
-    host::find(name, &path, host::identity(bin))
+    host::find(name, &path, host::identity(bin)?)
 }
