@@ -4,8 +4,10 @@
 
 mod closed;
 mod descriptors;
+mod ending;
 mod host;
 mod launch;
+mod matching;
 mod matrix;
 mod parallel;
 mod path;
