@@ -13,7 +13,7 @@ pub(super) fn about(client: Client, server: &str) -> String {
     format!("{}{COMMON}", own.replace("SERVER", server))
 }
 
-const COMMON: &str = "  * Each start of the server begins its sequences anew, and some clients start it more than once.
+const COMMON: &str = "  * Without a session (`--session DIR`, `--scope client`) each start begins the sequences anew, and some clients start a server more than once.
   * The paths are those of this machine.";
 
 const CLAUDE_CODE: &str = "\
