@@ -1,31 +1,14 @@
 //! A canary: a call that only tells whether the shim is reached.
-//!
-//! The control program leaves a file `canary.NONCE` in the session, with what
-//! to answer in the first line and the route in the second, and has the shim
-//! called with the one argument `--cli-shim-canary=NONCE`. Nobody can guess
-//! the nonce, and the file is gone after the call, so that an ordinary call is
-//! never taken for a canary; one with another nonce is an ordinary call.
 
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use fixtures::journal::Refusal;
 use fixtures::journal::record::Event;
-use fixtures::session::Session;
+use fixtures::session::{Session, canary};
 use rustix::stdio::stdout;
 
 use crate::emit;
-
-/// What the argument of a canary begins with.
-pub(crate) const ARGUMENT: &str = "--cli-shim-canary=";
-
-/// The hexadecimal digits of a nonce.
-const DIGITS: usize = 32;
-
-/// Where the control program leaves word of a canary.
-pub(crate) fn file(session: &Path, nonce: &str) -> PathBuf {
-    session.join(format!("canary.{nonce}"))
-}
 
 /// What a canary answers, and what it records.
 #[derive(Debug)]
@@ -39,13 +22,11 @@ impl Canary {
     /// The canary that this call is, if it is one.
     pub(crate) fn of_this_call(session: &Path) -> Option<Canary> {
         let mut arguments = std::env::args_os().skip(1);
-        let argument = arguments.next()?;
-        let nonce = argument.to_str()?.strip_prefix(ARGUMENT)?;
-        let is_nonce = nonce.len() == DIGITS && nonce.bytes().all(|it| it.is_ascii_hexdigit());
-        if !is_nonce || arguments.next().is_some() {
+        let nonce = canary::nonce_of(arguments.next()?.to_str()?)?.to_owned();
+        if arguments.next().is_some() {
             return None;
         }
-        let text = std::fs::read_to_string(file(session, nonce)).ok()?;
+        let text = std::fs::read_to_string(canary::file(session, &nonce)).ok()?;
         let (answer, route) = text.split_once('\n')?;
         Some(Canary { answer: answer.to_owned(), route: route.trim_end().to_owned() })
     }

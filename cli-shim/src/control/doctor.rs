@@ -8,10 +8,11 @@ use std::process::ExitStatus;
 
 use fixtures::journal::read::{self, What};
 use fixtures::session::Session;
+use fixtures::session::canary::Planted;
 use serde_json::json;
 
 use super::cli::DoctorArgs;
-use super::probe::{End, Planted, Ran};
+use super::probe::{End, Ran};
 use super::routes::{self, Missing, Route};
 use super::{DIFFERS, SUCCESS, image, install};
 

@@ -1,76 +1,19 @@
 //! Calling a shim with a canary, and looking at what comes back.
 
-use std::fs::OpenOptions;
-use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, chown};
+use std::io::{self, Read, Seek};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use fixtures::session::Session;
+use fixtures::session::canary::Planted;
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Pid, Signal, geteuid, kill_process_group};
 
-use crate::canary;
-
 /// How long a program may take that is called with a canary.
 const PATIENCE: Duration = Duration::from_secs(20);
-
-/// Word of a canary in the session, taken back with the value.
-#[derive(Debug)]
-pub(super) struct Planted {
-    file: PathBuf,
-    /// The one argument of the call.
-    pub(super) argument: String,
-    /// What the shim answers.
-    pub(super) answer: String,
-}
-
-impl Planted {
-    /// Leaves word of a canary; without a route it will leave no record.
-    pub(super) fn new(session: &Path, route: Option<&str>) -> Result<Planted, String> {
-        let random = || {
-            fixtures::random_hex::<16>()
-                .map_err(|error| format!("the system gives no random bytes: {error}"))
-        };
-        let (nonce, answer) = (random()?, random()?);
-        let file = canary::file(session, &nonce);
-        let planted = Planted { argument: format!("{}{nonce}", canary::ARGUMENT), answer, file };
-        let text = format!("{}\n{}\n", planted.answer, route.unwrap_or_default());
-        planted.write(session, text.as_bytes()).map_err(|error| {
-            format!("cannot leave word of a canary in `{}`: {error}", session.display())
-        })?;
-        Ok(planted)
-    }
-
-    /// Who may read the session may read this.
-    fn write(&self, session: &Path, text: &[u8]) -> io::Result<()> {
-        let mut options = OpenOptions::new();
-        let mut file = options.write(true).create_new(true).mode(0o600).open(&self.file)?;
-        file.write_all(text)?;
-        belong(&self.file, &session.join("session.json"))
-    }
-}
-
-impl Drop for Planted {
-    fn drop(&mut self) {
-        // What is left behind is of no use to anybody: its nonce is not used again.
-        let _ = std::fs::remove_file(&self.file);
-    }
-}
-
-/// Gives a file the permissions and the owner of another one.
-pub(super) fn belong(file: &Path, like: &Path) -> io::Result<()> {
-    let (about, wanted) = (file.metadata()?, like.metadata()?);
-    if about.mode() != wanted.mode() {
-        std::fs::set_permissions(file, PermissionsExt::from_mode(wanted.mode() & 0o777))?;
-    }
-    if about.uid() != wanted.uid() {
-        chown(file, Some(wanted.uid()), None)?;
-    }
-    Ok(())
-}
 
 /// Executes every shim of a session once, as the user that the session
 /// belongs to, without a record.

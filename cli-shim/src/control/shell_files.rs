@@ -17,9 +17,9 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use fixtures::session::SHELL_FILES;
+use fixtures::session::{SHELL_FILES, canary};
 
-use super::{probe, quote};
+use super::quote;
 
 /// Where fish looks for the files of other programs.
 pub(super) const FISH: &str = "data/fish/vendor_conf.d/cli-shim.fish";
@@ -122,7 +122,7 @@ export PATH
         for folder in folders.iter().rev().filter(|folder| *folder != Path::new("")) {
             let folder = session.join(folder);
             match DirBuilder::new().mode(0o700).create(&folder) {
-                Ok(()) => probe::belong(&folder, session)?,
+                Ok(()) => canary::belong(&folder, session)?,
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
@@ -133,7 +133,7 @@ export PATH
         let mut opened = options.write(true).create_new(true).mode(0o600).open(&draft)?;
         let written = opened.write_all(text.as_bytes()).and_then(|()| {
             drop(opened);
-            probe::belong(&draft, &session.join("session.json"))?;
+            canary::belong(&draft, &session.join("session.json"))?;
             if is_program {
                 std::fs::set_permissions(&draft, PermissionsExt::from_mode(0o755))?;
             }
