@@ -1,18 +1,57 @@
 //! Cases: documents with tasks, from files, or those that are compiled in.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fixtures::document::{self, Document, Options, Source};
+
+use crate::results::Position;
 
 /// A document with tasks.
 #[derive(Debug)]
 pub(crate) struct Case {
     /// Its scenario.
     pub(crate) name: String,
+    /// The document's path, as it was given.
+    pub(crate) file: String,
     pub(crate) document: Document,
     /// Where the files that it names are.
     pub(crate) base: PathBuf,
+    /// Where the parts of its tasks stand.
+    positions: BTreeMap<String, document::Position>,
+}
+
+impl Case {
+    fn new(source: &Arc<Source>, document: Document, base: PathBuf) -> Case {
+        Case {
+            name: document.scenario.clone(),
+            file: source.name.clone(),
+            positions: document::positions(source, is_expectation),
+            document,
+            base,
+        }
+    }
+
+    /// Where the parts of a task stand, by their path below it.
+    pub(crate) fn positions(&self, task: &str) -> BTreeMap<String, Position> {
+        let index = self.document.tasks.iter().position(|it| it.id == task).unwrap_or_default();
+        let prefix = format!("tasks[{index}].");
+        let below = self.positions.iter().filter_map(|(path, at)| {
+            let position = Position { line: at.line, column: at.column };
+            Some((path.strip_prefix(&prefix)?.to_owned(), position))
+        });
+        below.collect()
+    }
+}
+
+/// Whether a path leads to what a violation may name.
+fn is_expectation(path: &str) -> bool {
+    let Some(rest) = path.strip_prefix("tasks") else { return false };
+    let Some((_, part)) = rest.split_once("].") else { return true };
+    // As deep as `no_fault.expect.any_of[1].files["a"].equals`.
+    let depth = part.bytes().filter(|byte| matches!(byte, b'.' | b'[')).count();
+    depth <= 5 && ["expect", "no_fault", "graders"].iter().any(|it| part.starts_with(it))
 }
 
 /// The recovery suites, which are compiled in.
@@ -54,20 +93,38 @@ pub(crate) fn load(paths: &[PathBuf], is_styled: bool) -> Result<Vec<Case>, Stri
             }
             Ok(document) => {
                 let base = file.parent().unwrap_or(Path::new("")).to_owned();
-                cases.push(Case { name: document.scenario.clone(), document, base });
+                // It was read a moment ago; where it cannot be now, nothing is known of places.
+                let text = std::fs::read_to_string(&file).unwrap_or_default();
+                let source = Arc::new(Source::new(file.display().to_string(), text));
+                cases.push(Case::new(&source, document, base));
             }
             Err(reason) => refused.push(reason),
         }
     }
+    refused.extend(namesakes(&cases));
     if refused.is_empty() { Ok(cases) } else { Err(refused.join("\n\n")) }
+}
+
+/// Cases that results could not tell apart.
+fn namesakes(cases: &[Case]) -> Vec<String> {
+    let mut known: BTreeMap<&str, &str> = BTreeMap::new();
+    let again = cases.iter().filter_map(|case| {
+        let first = known.insert(&case.name, &case.file)?;
+        let (name, file) = (&case.name, &case.file);
+        Some(format!(
+            "`{first}` and `{file}` are both called `{name}`: give one of them another `scenario`"
+        ))
+    });
+    again.collect()
 }
 
 fn built_in(name: &str, text: &str) -> Result<Case, String> {
     let source = Arc::new(Source::new(name.to_owned(), text.to_owned()));
-    let (document, diagnostics) = document::admit(source, Path::new("."), Options::default());
+    let (document, diagnostics) =
+        document::admit(Arc::clone(&source), Path::new("."), Options::default());
     let document = document
         .ok_or_else(|| document::render_human(&diagnostics, false).trim_end().to_owned())?;
-    Ok(Case { name: document.scenario.clone(), document, base: PathBuf::from(".") })
+    Ok(Case::new(&source, document, PathBuf::from(".")))
 }
 
 /// The files that a path means; of a directory, the documents below it.

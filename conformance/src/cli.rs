@@ -2,8 +2,13 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Parser, Subcommand};
+use globset::GlobMatcher;
+
+use crate::results::SCRIPTED;
+use crate::run::select::{self, Fraction};
 
 /// Wire mocked dependencies into an agent, run it, and see what it did with them.
 #[derive(Debug, Parser)]
@@ -15,14 +20,65 @@ pub(crate) struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  agent-conformance exec orders.yaml -- my-agent --mcp-config {mcp_json}
+  agent-conformance run --agent-cmd 'my-agent --mcp-config {mcp_json} {prompt}'
+  agent-conformance run my-cases/ --agent scripted --out results
+  agent-conformance self-test
   agent-conformance exec --mock 'gh: [{stdout: MERGED}]' -- sh -c 'gh pr merge 7'
 
 Exit status:
   0  nothing to complain about
   1  something that was to be verified does not hold
   2  usage, or documents that are refused
-  and what a command says of its own: see `agent-conformance exec --help`";
+  and what a command says of its own: see its `--help`";
+
+const RUN: &str = "\
+Examples:
+  agent-conformance run --agent scripted            the recovery suites, which are built in
+  agent-conformance run my-cases/ --agent-cmd 'my-agent --mcp-config {mcp_json} {prompt}'
+  agent-conformance run --only 'cli-*' --agent-cmd './agent.sh {prompt_file}' --trials 5 --out results
+  agent-conformance run case.yaml --agent-cmd './agent.sh {prompt}' --require-pass 4/5 --fail-fast
+
+Each task is run in a workspace and a session of its own. The agent's standard
+output is its answer. Mocked executables come first on its PATH; {mcp_json} is
+a file {\"mcpServers\": {NAME: {\"command\", \"args\", \"env\"}}}.
+
+The command line of an agent is split into words as a POSIX shell quotes them,
+without a shell, and then filled in, word by word:
+  {prompt}       what the agent is asked       {workspace}  where it starts
+  {prompt_file}  a file with that              {shim_dir}   the mocked executables
+  {mcp_json}     its MCP servers               {session}    the session
+  {home}         an empty directory of its own
+
+Verdicts: PASS; FAIL, the agent did not do what is expected; INVALID, the case
+proves nothing; ERROR, the run was none; SKIPPED, the agent cannot be asked this.
+
+Exit status:
+  0  all passed; with --require-pass K/N at least K trials of each task
+  1  at least one FAIL
+  2  usage, or documents that are refused
+  3  at least one ERROR or INVALID, and no FAIL
+  4  nothing was selected, or everything was skipped
+  130, 143  interrupted; what was graded is written";
+
+const GRADE: &str = "\
+Examples:
+  agent-conformance grade results/results.json > again.json
+  agent-conformance grade results/results.json --allow-programs
+
+Judges the evidence again, offline, and prints results as `run --out` writes
+them, each file after the other. Graders that start programs (program, python,
+javascript) are carried over, and marked, unless programs are allowed.
+
+Exit status: as that of `agent-conformance run`; 2 for files that hold no results";
+
+const REPORT: &str = "\
+Examples:
+  agent-conformance report results/results.json
+  agent-conformance report results/results.json --format json | jq .summary";
+
+const SCHEMA: &str = "\
+Examples:
+  agent-conformance schema > results.schema.json";
 
 const EXEC: &str = "\
 Examples:
@@ -78,6 +134,18 @@ pub(crate) enum Command {
     /// Run one command with mocked dependencies, and show what it did with them.
     #[command(after_help = EXEC)]
     Exec(ExecArgs),
+    /// Run an agent on cases, and judge what it did by the record.
+    #[command(after_help = RUN)]
+    Run(RunArgs),
+    /// Judge saved results again.
+    #[command(after_help = GRADE)]
+    Grade(GradeArgs),
+    /// Show saved results.
+    #[command(after_help = REPORT)]
+    Report(ReportArgs),
+    /// Print the JSON Schema of `results.json`.
+    #[command(after_help = SCHEMA)]
+    Schema,
     /// Prove the graders: good agents pass, and bad ones fail for their reason.
     #[command(after_help = SELF_TEST)]
     SelfTest(SelfTestArgs),
@@ -101,6 +169,117 @@ pub(crate) enum Command {
     /// Print the manual page (roff).
     #[command(after_help = MAN)]
     Man,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("who").required(true).args(["agent", "agent_cmd"]))]
+pub(crate) struct RunArgs {
+    /// Documents with tasks, or directories of them; the built-in suites when left out.
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// The agent; `scripted` plays the good script of each case.
+    #[arg(long, value_name = "NAME", value_parser = [SCRIPTED])]
+    pub(crate) agent: Option<String>,
+    /// The command line of an agent, with placeholders.
+    #[arg(long, value_name = "TEMPLATE")]
+    pub(crate) agent_cmd: Option<String>,
+    /// How often each task is run.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) trials: Option<u32>,
+    /// How many of so many trials must pass, for each task.
+    #[arg(long, value_name = "K/N")]
+    pub(crate) require_pass: Option<Fraction>,
+    /// How many agents run at once; as many as there are cores when left out.
+    #[arg(long, value_name = "J", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=256))]
+    pub(crate) jobs: Option<usize>,
+    /// How long an agent may take, in seconds.
+    #[arg(long, value_name = "S", default_value = "600", value_parser = seconds)]
+    pub(crate) timeout: Duration,
+    /// Only tasks whose case or CASE/TASK matches; may be given several times.
+    #[arg(long, value_name = "GLOB", value_parser = select::pattern)]
+    pub(crate) only: Vec<GlobMatcher>,
+    /// Only one of so many parts of the tasks.
+    #[arg(long, value_name = "K/N")]
+    pub(crate) shard: Option<Fraction>,
+    /// Begin no further run after the first FAIL.
+    #[arg(long)]
+    pub(crate) fail_fast: bool,
+    /// Leave out the twins, which show that a case can be passed without its fault.
+    #[arg(long)]
+    pub(crate) no_twin: bool,
+    /// Write DIR/results.json.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Write a report: text or json, to stdout or to a file; may be given several times.
+    #[arg(long = "report", value_name = "FORMAT[=FILE]")]
+    pub(crate) reports: Vec<Report>,
+    /// Keep workspaces and sessions below DIR/sessions.
+    #[arg(long, requires = "out")]
+    pub(crate) keep_sessions: bool,
+    /// Remove what was generated for a run that could not be set up.
+    #[arg(long)]
+    pub(crate) clean: bool,
+}
+
+/// A time in seconds, more than none and no more than a week.
+fn seconds(text: &str) -> Result<Duration, String> {
+    const WEEK: f64 = 7.0 * 86_400.0;
+    let seconds = text.parse::<f64>().ok().filter(|it| *it > 0.0 && *it <= WEEK);
+    let seconds = seconds.ok_or("write seconds, as in 90 or 0.5, up to a week")?;
+    Ok(Duration::from_secs_f64(seconds))
+}
+
+/// What results are written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// For people.
+    Text,
+    /// As `results.json`.
+    Json,
+}
+
+/// A report, and the file it goes to, else stdout.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Report {
+    pub(crate) format: Format,
+    pub(crate) file: Option<PathBuf>,
+}
+
+impl std::str::FromStr for Report {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Report, String> {
+        let (format, file) = match text.split_once('=') {
+            Some((format, file)) => (format, Some(PathBuf::from(file))),
+            None => (text, None),
+        };
+        if file.as_ref().is_some_and(|file| file.as_os_str().is_empty()) {
+            return Err(format!("name a file, as in {format}=results.{format}"));
+        }
+        let format = <Format as clap::ValueEnum>::from_str(format, false)
+            .map_err(|_| "write text, json, text=FILE or json=FILE".to_owned())?;
+        Ok(Report { format, file })
+    }
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct GradeArgs {
+    /// Results that `run --out` or `--report json` wrote.
+    #[arg(value_name = "RESULTS", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Start the programs of graders again.
+    #[arg(long)]
+    pub(crate) allow_programs: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReportArgs {
+    /// Results that `run --out` or `--report json` wrote.
+    #[arg(value_name = "RESULTS", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// What they are shown as.
+    #[arg(long, value_enum, default_value = "text")]
+    pub(crate) format: Format,
 }
 
 #[derive(Debug, clap::Args)]

@@ -9,6 +9,10 @@ pub(crate) enum Exit {
     Success,
     /// Something that was to be verified does not hold.
     Failed,
+    /// No verdict on the agent: at least one ERROR or INVALID, and no FAIL.
+    Unjudged,
+    /// Nothing was selected, or everything was skipped.
+    Empty,
     /// Usage, or documents that are refused.
     Refused,
     /// The command was found and cannot be started.
@@ -25,6 +29,8 @@ impl From<Exit> for ExitCode {
             Exit::Success => 0,
             Exit::Failed => 1,
             Exit::Refused => 2,
+            Exit::Unjudged => 3,
+            Exit::Empty => 4,
             Exit::NotStarted => 126,
             Exit::NotFound => 127,
             Exit::Command(code) => code,

@@ -6,10 +6,14 @@ mod exec;
 mod exit;
 mod find;
 mod grade;
+mod regrade;
+mod report;
+mod results;
 mod run;
 mod scripted;
 mod self_test;
 mod supervise;
+mod verdict;
 mod workspace;
 
 use std::io::{self, IsTerminal, Write};
@@ -23,6 +27,10 @@ use exit::Exit;
 fn main() -> ExitCode {
     let exit = match Cli::parse().command {
         Command::Exec(args) => exec::run(&args),
+        Command::Run(args) => run::run(&args),
+        Command::Grade(args) => regrade::run(&args),
+        Command::Report(args) => report::run(&args),
+        Command::Schema => print(results::SCHEMA.as_bytes()),
         Command::SelfTest(args) => self_test::run(&args),
         Command::Supervise => supervise::run(),
         Command::Scripted { script, mcp_json } => scripted::run(&script, &mcp_json),
@@ -64,9 +72,13 @@ fn note(message: &dyn std::fmt::Display) {
     let _ = writeln!(io::stderr(), "{message}");
 }
 
-/// Whether text on stderr gets colour (<https://no-color.org>), as clap decides it.
+/// Whether text on stderr gets colour, as clap decides it.
 fn is_styled() -> bool {
-    io::stderr().is_terminal()
-        && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+    io::stderr().is_terminal() && may_style()
+}
+
+/// Whether text on a terminal gets colour (<https://no-color.org>).
+fn may_style() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
         && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }

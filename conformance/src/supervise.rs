@@ -68,13 +68,6 @@ pub(crate) struct Outcome {
     pub(crate) duration_ms: f64,
 }
 
-impl Outcome {
-    /// Whether the agent ended by itself, with exit status 0.
-    pub(crate) fn is_success(&self) -> bool {
-        self.exit_code == Some(0)
-    }
-}
-
 /// Reads the order from standard input, and writes the outcome to standard output.
 pub(crate) fn run() -> Exit {
     match supervise() {

@@ -2,60 +2,99 @@
 
 use std::collections::BTreeSet;
 
-use fixtures::document::task::{CallExpectation, CallGroup, CallOutcome, Violates};
-use fixtures::journal::fold::{Attempt, Fold};
-use fixtures::journal::record::{Outcome, Reason};
+use fixtures::document::Json;
+use fixtures::document::task::{
+    self, CallExpectation, CallGroup, CallOutcome, Expectation, Violates,
+};
+use fixtures::journal::record::Reason;
 use fixtures::matching::equal;
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::{Map, Value};
 
-use super::{Evidence, Violation};
+use super::{Evidence, violation};
+use crate::results::{Record, Violation};
 
 /// One attempt, as far as it is judged.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Call {
+    /// Its place in the order of all attempts.
+    pub(crate) sequence: u64,
     /// `SERVER.TOOL` or `command:EXECUTABLE`.
     pub(crate) operation: String,
     /// The argument object or vector, redacted.
     pub(crate) arguments: Value,
     pub(crate) outcome: CallOutcome,
+    /// The response that owned it, if one did.
+    pub(crate) response: Option<usize>,
     /// Whether the outcome is a fault under test.
     pub(crate) is_fault: bool,
-    /// When it began, in milliseconds of a clock of its own.
-    pub(crate) began_ms: u64,
+    /// When it began, in milliseconds since the first one.
+    pub(crate) began_ms: f64,
 }
 
-/// The calls of a session.
-pub(crate) fn of(fold: &Fold) -> Vec<Call> {
-    fold.attempts.iter().map(Call::of).collect()
+/// A tool event or a command invocation, as far as it is judged.
+#[derive(Debug, Deserialize)]
+struct Event {
+    sequence: u64,
+    tool_name: Option<String>,
+    command: Option<String>,
+    args: Json,
+    success: Option<bool>,
+    result: Option<Json>,
+    exit_code: Option<i64>,
+    reason: Reason,
+    response_index: i64,
+    fault: bool,
+    cancelled: bool,
+}
+
+/// The calls of a run, in the order of the journal. What is no event is left out.
+pub(crate) fn of(record: &Record) -> Vec<Call> {
+    let events = record.tool_events.iter().chain(&record.command_invocations);
+    let events = events.filter_map(|event| serde_json::from_str(event.text()).ok());
+    let mut calls: Vec<Call> = events.map(|event| Call::of(event, record)).collect();
+    calls.sort_by_key(|call| call.sequence);
+    calls
 }
 
 impl Call {
-    fn of(attempt: &Attempt) -> Call {
-        let started = &attempt.started;
+    fn of(event: Event, record: &Record) -> Call {
         Call {
-            operation: attempt.name(),
-            arguments: fixtures::json::parse(started.arguments.get()).unwrap_or_default(),
-            outcome: outcome(attempt),
-            is_fault: started.fault,
-            began_ms: attempt.began_us / 1000,
+            sequence: event.sequence,
+            outcome: event.outcome(),
+            operation: task::operation(event.tool_name.as_deref(), event.command.as_deref()),
+            arguments: event.args.value(),
+            response: usize::try_from(event.response_index).ok(),
+            is_fault: event.fault,
+            began_ms: record.began_ms.get(&event.sequence).copied().unwrap_or_default(),
         }
     }
 
-    fn told(&self) -> String {
+    pub(crate) fn told(&self) -> String {
         format!("{} {} ({})", self.operation, self.arguments, named(self.outcome))
     }
 }
 
-fn outcome(attempt: &Attempt) -> CallOutcome {
-    match (attempt.started.reason, attempt.outcome) {
-        (Reason::Unmatched, _) => CallOutcome::Unmatched,
-        (Reason::Exhausted, _) => CallOutcome::Exhausted,
-        (Reason::UnknownTool, _) => CallOutcome::UnknownTool,
-        (Reason::Matched, Some(Outcome::Success)) => CallOutcome::Success,
-        (Reason::Matched, Some(Outcome::Error)) => CallOutcome::Error,
-        (Reason::Matched, None) if attempt.is_cancelled => CallOutcome::Cancelled,
-        (Reason::Matched, None) => CallOutcome::Killed,
+impl Event {
+    fn outcome(&self) -> CallOutcome {
+        let is_success = self.success.unwrap_or(self.exit_code == Some(0));
+        let has_outcome = self.result.is_some() || self.exit_code.is_some();
+        match self.reason {
+            Reason::Unmatched => CallOutcome::Unmatched,
+            Reason::Exhausted => CallOutcome::Exhausted,
+            Reason::UnknownTool => CallOutcome::UnknownTool,
+            Reason::Matched if self.cancelled => CallOutcome::Cancelled,
+            Reason::Matched if !has_outcome => CallOutcome::Killed,
+            Reason::Matched if is_success => CallOutcome::Success,
+            Reason::Matched => CallOutcome::Error,
+        }
     }
+}
+
+/// The calls that an expectation names, whatever became of them.
+pub(crate) fn required<'e>(expect: &'e Expectation) -> impl Iterator<Item = &'e CallExpectation> {
+    let all = expect.any_of.iter().chain([expect]).filter_map(|it| it.calls.as_ref()).flatten();
+    all.flat_map(members)
 }
 
 pub(super) fn named(outcome: CallOutcome) -> &'static str {
@@ -70,50 +109,32 @@ pub(super) fn named(outcome: CallOutcome) -> &'static str {
     }
 }
 
-/// The name of an operation, as the journal has it.
-pub(super) fn operation(tool: Option<&String>, command: Option<&String>) -> String {
-    match (tool, command) {
-        (Some(tool), _) => tool.clone(),
-        (None, Some(command)) => format!("command:{command}"),
-        (None, None) => String::new(),
-    }
-}
-
 pub(super) fn check(
     groups: &[CallGroup],
     evidence: &Evidence<'_>,
     place: &str,
     found: &mut Vec<Violation>,
 ) {
-    let expected = || {
-        groups.iter().flat_map(|group| match group {
-            CallGroup::One(call) => std::slice::from_ref(call),
-            CallGroup::Unordered(group) => &group.unordered,
-        })
-    };
-    let named: BTreeSet<String> =
-        expected().map(|it| operation(it.tool.as_ref(), it.command.as_ref())).collect();
+    let expected = || groups.iter().flat_map(members);
+    let named: BTreeSet<String> = expected().map(CallExpectation::operation).collect();
     let story: Vec<&Call> =
         evidence.calls.iter().filter(|call| named.contains(&call.operation)).collect();
     let mut next = 0;
     for (index, group) in groups.iter().enumerate() {
-        let place = format!("{place}[{index}]");
-        let wanted = match group {
-            CallGroup::One(call) => std::slice::from_ref(call),
-            CallGroup::Unordered(group) => &group.unordered,
-        };
+        let wanted = members(group);
         let given = &story[next.min(story.len())..story.len().min(next + wanted.len())];
-        if let Err(missing) = pair(wanted, given, &story, evidence) {
+        if let Some(missing) = unpaired(wanted, given, &story) {
+            let place = format!("{place}[{index}]");
             let actual = given.iter().map(|call| call.told()).collect::<Vec<_>>().join(", ");
             let actual = if actual.is_empty() { "no further call".to_owned() } else { actual };
-            found.push(Violation::new(Violates::Evidence, place, told(missing), actual));
+            found.push(violation(Violates::Evidence, place, told(missing), actual));
             return;
         }
         next += wanted.len();
     }
     if let Some(extra) = story.get(next) {
         let expected = "no further call of these operations";
-        found.push(Violation::new(Violates::Evidence, place, expected, extra.told()));
+        found.push(violation(Violates::Evidence, place, expected, extra.told()));
     }
     for wanted in expected() {
         for pointer in &wanted.same {
@@ -122,44 +143,76 @@ pub(super) fn check(
     }
 }
 
-/// Whether each expectation has a call of its own; the first that has none.
-fn pair<'e>(
+fn members(group: &CallGroup) -> &[CallExpectation] {
+    match group {
+        CallGroup::One(call) => std::slice::from_ref(call),
+        CallGroup::Unordered(group) => &group.unordered,
+    }
+}
+
+/// Gives each expectation a call of its own, however the calls must be dealt
+/// out; an expectation that goes without, if one must.
+fn unpaired<'e>(
     wanted: &'e [CallExpectation],
     given: &[&Call],
     story: &[&Call],
-    evidence: &Evidence<'_>,
-) -> Result<(), &'e CallExpectation> {
-    let mut left: Vec<&Call> = given.to_vec();
-    for wanted in wanted {
-        let place = left.iter().position(|call| fits(wanted, call, story, evidence));
-        left.swap_remove(place.ok_or(wanted)?);
-    }
-    Ok(())
+) -> Option<&'e CallExpectation> {
+    let mut owners: Vec<Option<usize>> = vec![None; given.len()];
+    (0..wanted.len()).map(|index| &wanted[index]).enumerate().find_map(|(index, expectation)| {
+        let mut tried = vec![false; given.len()];
+        (!place(index, wanted, given, story, &mut owners, &mut tried)).then_some(expectation)
+    })
 }
 
-fn fits(wanted: &CallExpectation, call: &Call, story: &[&Call], evidence: &Evidence<'_>) -> bool {
-    let arguments = wanted.arguments.as_ref().is_none_or(|arguments| {
-        equal(&Value::Object(evidence.redactor.object(arguments)), &call.arguments)
-    });
-    let args = wanted
-        .args
-        .as_ref()
-        .is_none_or(|args| Value::from(evidence.redactor.argv(args)) == call.arguments);
-    let gap = wanted.gap_ms.is_none_or(|gap| {
-        let before = story.iter().rev().find(|it| {
-            it.operation == call.operation && it.began_ms <= call.began_ms && **it != call
-        });
-        before.is_none_or(|before| {
-            let took = call.began_ms - before.began_ms;
-            gap.at_least.is_none_or(|least| took >= least)
-                && gap.at_most.is_none_or(|most| took <= most)
+/// Finds a call for an expectation, and another one for who has it, if need be.
+fn place(
+    index: usize,
+    wanted: &[CallExpectation],
+    given: &[&Call],
+    story: &[&Call],
+    owners: &mut [Option<usize>],
+    tried: &mut [bool],
+) -> bool {
+    for call in 0..given.len() {
+        if tried[call] || !fits(&wanted[index], given[call], story) {
+            continue;
+        }
+        tried[call] = true;
+        let owner = owners[call];
+        if owner.is_none_or(|owner| place(owner, wanted, given, story, owners, tried)) {
+            owners[call] = Some(index);
+            return true;
+        }
+    }
+    false
+}
+
+fn fits(wanted: &CallExpectation, call: &Call, story: &[&Call]) -> bool {
+    let is_named = wanted.operation() == call.operation;
+    is_named && wanted.result == call.outcome && has_arguments(wanted, call) && {
+        let before = story.iter().rev();
+        let mut before =
+            before.filter(|it| it.operation == call.operation && it.sequence < call.sequence);
+        let took = before.next().map(|before| call.began_ms - before.began_ms);
+        wanted.gap_ms.zip(took).is_none_or(|(gap, took)| {
+            gap.at_least.is_none_or(|least| took >= least as f64)
+                && gap.at_most.is_none_or(|most| took <= most as f64)
         })
-    });
-    operation(wanted.tool.as_ref(), wanted.command.as_ref()) == call.operation
-        && call.outcome == wanted.result
-        && arguments
-        && args
-        && gap
+    }
+}
+
+/// Whether a call has the arguments that are wanted, which are redacted as its own.
+pub(crate) fn has_arguments(wanted: &CallExpectation, call: &Call) -> bool {
+    are_arguments(wanted.arguments.as_ref(), wanted.args.as_ref(), call)
+}
+
+pub(super) fn are_arguments(
+    arguments: Option<&Map<String, Value>>,
+    args: Option<&Vec<String>>,
+    call: &Call,
+) -> bool {
+    arguments.is_none_or(|it| equal(&Value::Object(it.clone()), &call.arguments))
+        && args.is_none_or(|it| Value::from(it.clone()) == call.arguments)
 }
 
 fn told(wanted: &CallExpectation) -> String {
@@ -168,8 +221,7 @@ fn told(wanted: &CallExpectation) -> String {
         (None, Some(args)) => format!(" {}", Value::from(args.clone())),
         (None, None) => String::new(),
     };
-    let operation = operation(wanted.tool.as_ref(), wanted.command.as_ref());
-    format!("{operation}{arguments} ({})", named(wanted.result))
+    format!("{}{arguments} ({})", wanted.operation(), named(wanted.result))
 }
 
 /// The value that a pointer leads to is one in all calls of the operation.
@@ -180,7 +232,7 @@ fn same(
     place: &str,
     found: &mut Vec<Violation>,
 ) {
-    let operation = operation(wanted.tool.as_ref(), wanted.command.as_ref());
+    let operation = wanted.operation();
     let mut values = story
         .iter()
         .filter(|call| call.operation == operation)
@@ -195,6 +247,6 @@ fn same(
         let shown = |value: Option<&Value>| value.map_or("nothing".to_owned(), Value::to_string);
         let expected = format!("the same `{pointer}` in all calls of {operation}");
         let actual = format!("{}, then {}", shown(first), shown(other));
-        found.push(Violation::new(Violates::Evidence, place, expected, actual));
+        found.push(violation(Violates::Evidence, place, expected, actual));
     }
 }

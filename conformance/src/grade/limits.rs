@@ -1,11 +1,11 @@
 //! `limits`: how often something may be in the record.
 
 use fixtures::document::task::{Limit, Violates};
-use fixtures::matching::equal;
 use serde_json::Value;
 
-use super::calls::{Call, named, operation};
-use super::{Evidence, Violation};
+use super::calls::{Call, are_arguments, named};
+use super::{Evidence, violation};
+use crate::results::Violation;
 
 pub(super) fn check(
     limit: &Limit,
@@ -13,7 +13,7 @@ pub(super) fn check(
     place: &str,
     found: &mut Vec<Violation>,
 ) {
-    let counted = evidence.calls.iter().filter(|call| counts(limit, call, evidence)).count() as u64;
+    let counted = evidence.calls.iter().filter(|call| counts(limit, call)).count() as u64;
     let expected = match limit {
         Limit { exactly: Some(exactly), .. } if counted != *exactly => format!("exactly {exactly}"),
         Limit { at_least: Some(least), .. } if counted < *least => format!("at least {least}"),
@@ -23,29 +23,17 @@ pub(super) fn check(
     let result = limit.result.map_or(String::new(), |result| format!(" ({})", named(result)));
     let what = match limit.any {
         Some(true) => "any operation".to_owned(),
-        _ => operation(limit.tool.as_ref(), limit.command.as_ref()),
+        _ => limit.operation(),
     };
     let expected = format!("{expected} calls of {what}{result}");
-    found.push(Violation::new(Violates::Evidence, place, expected, counted.to_string()));
+    found.push(violation(Violates::Evidence, place, expected, counted.to_string()));
 }
 
-fn counts(limit: &Limit, call: &Call, evidence: &Evidence<'_>) -> bool {
-    let is_named = limit.any == Some(true)
-        || operation(limit.tool.as_ref(), limit.command.as_ref()) == call.operation;
-    let arguments = limit.arguments.as_ref().is_none_or(|arguments| {
-        equal(&Value::Object(evidence.redactor.object(arguments)), &call.arguments)
-    });
-    let args = limit
-        .args
-        .as_ref()
-        .is_none_or(|args| Value::from(evidence.redactor.argv(args)) == call.arguments);
-    let contains = limit.args_contain.iter().all(|text| {
-        let text = evidence.redactor.text(text);
-        holds(&call.arguments, &text)
-    });
+fn counts(limit: &Limit, call: &Call) -> bool {
+    let is_named = limit.any == Some(true) || limit.operation() == call.operation;
+    let contains = limit.args_contain.iter().all(|text| holds(&call.arguments, text));
     is_named
-        && arguments
-        && args
+        && are_arguments(limit.arguments.as_ref(), limit.args.as_ref(), call)
         && contains
         && limit.result.is_none_or(|result| result == call.outcome)
 }

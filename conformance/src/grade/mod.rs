@@ -1,74 +1,31 @@
 //! Grading: the evidence against what is expected, evidence first.
 
 mod calls;
+mod evidence;
 mod limits;
 mod outcome;
 
-use std::path::Path;
-
 use fixtures::document::task::{Expectation, Violates};
-use fixtures::redact::Redactor;
 
-pub(crate) use calls::{Call, of as calls_of};
+pub(crate) use calls::{Call, has_arguments, of as calls_of, required};
+pub(crate) use evidence::{Evidence, Given};
 
-use crate::workspace::Difference;
+use crate::results::{Change, ChangeKind, Violation};
 
-/// What is judged.
-#[derive(Debug)]
-pub(crate) struct Evidence<'a> {
-    /// Every attempt, in the order of the journal.
-    pub(crate) calls: &'a [Call],
-    /// What is not as before in the workspace.
-    pub(crate) changes: &'a [Difference],
-    /// Forbidden paths that are not as before.
-    pub(crate) touched: &'a [String],
-    /// The agent's final words.
-    pub(crate) answer: &'a str,
-    /// The workspace as it is at the end.
-    pub(crate) workspace: &'a Path,
-    /// What makes the marks that stand in the evidence.
-    pub(crate) redactor: &'a Redactor,
-}
-
-/// Something that is not as expected.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Violation {
-    pub(crate) kind: Violates,
-    /// Where the expectation stands, as in `expect.calls[1]`.
-    pub(crate) expectation: String,
-    pub(crate) expected: String,
-    pub(crate) actual: String,
-}
-
-impl Violation {
-    fn new(
-        kind: Violates,
-        expectation: impl Into<String>,
-        expected: impl Into<String>,
-        actual: impl Into<String>,
-    ) -> Violation {
-        Violation {
-            kind,
-            expectation: expectation.into(),
-            expected: expected.into(),
-            actual: actual.into(),
-        }
-    }
-}
-
-/// What is violated: evidence first, then side effects, then outcomes.
-pub(crate) fn grade(expect: &Expectation, evidence: &Evidence<'_>) -> Vec<Violation> {
-    let mut found = own(expect, evidence, "expect");
+/// What is violated: evidence first, then side effects, then outcomes; `place`
+/// is where the expectation stands in its task.
+pub(crate) fn grade(expect: &Expectation, evidence: &Evidence<'_>, place: &str) -> Vec<Violation> {
+    let mut found = own(expect, evidence, place);
     let alternatives = expect.any_of.iter().enumerate();
     let alternatives = alternatives.map(|(index, alternative)| {
-        let place = format!("expect.any_of[{index}]");
+        let place = format!("{place}.any_of[{index}]");
         let mut found = own(alternative, evidence, &place);
-        found.extend(side_effects(&[expect, alternative], evidence));
+        found.extend(side_effects(&[expect, alternative], evidence, &place));
         found
     });
     match alternatives.min_by_key(Vec::len) {
         Some(nearest) => found.extend(nearest),
-        None => found.extend(side_effects(&[expect], evidence)),
+        None => found.extend(side_effects(&[expect], evidence, place)),
     }
     found.sort_by_key(|violation| violation.kind);
     found
@@ -88,22 +45,45 @@ fn own(expect: &Expectation, evidence: &Evidence<'_>, place: &str) -> Vec<Violat
 }
 
 /// Changes that no expectation names.
-fn side_effects(expects: &[&Expectation], evidence: &Evidence<'_>) -> Vec<Violation> {
+fn side_effects(expects: &[&Expectation], evidence: &Evidence<'_>, place: &str) -> Vec<Violation> {
     let names = |path: &str| {
         expects.iter().filter_map(|it| it.files.as_ref()).any(|files| files.contains_key(path))
     };
-    let changes = evidence.changes.iter().filter(|change| !names(&change.path)).map(|change| {
-        let what = match (&change.before, &change.after) {
-            (None, _) => "was made",
-            (_, None) => "was deleted",
-            _ => "was changed",
-        };
-        format!("`{}` {what}", change.path)
-    });
-    let touched = evidence.touched.iter().map(|path| format!("`{path}` is not as before"));
-    let effect =
-        |actual| Violation::new(Violates::SideEffect, "expect.files", "no other change", actual);
-    changes.chain(touched).map(effect).collect()
+    let unexpected = |change: &&Change| !names(&change.path);
+    evidence
+        .changes()
+        .filter(unexpected)
+        .map(|change| {
+            let what = match change.kind {
+                ChangeKind::Created => "was made",
+                ChangeKind::Deleted => "was deleted",
+                ChangeKind::Modified | ChangeKind::Unchanged => "was changed",
+            };
+            let rule = if change.path.starts_with('/') { "forbid" } else { "files" };
+            Violation {
+                kind: Violates::SideEffect,
+                expectation: format!("{place}.{rule}"),
+                expected: "no other change".to_owned(),
+                actual: format!("`{}` {what}", change.path),
+                source: None,
+            }
+        })
+        .collect()
+}
+
+fn violation(
+    kind: Violates,
+    expectation: impl Into<String>,
+    expected: impl Into<String>,
+    actual: impl Into<String>,
+) -> Violation {
+    Violation {
+        kind,
+        expectation: expectation.into(),
+        expected: expected.into(),
+        actual: actual.into(),
+        source: None,
+    }
 }
 
 #[cfg(test)]

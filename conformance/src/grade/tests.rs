@@ -1,17 +1,23 @@
 //! Each check, with evidence that violates it and nothing else.
 #![allow(clippy::unwrap_used)]
 
-use std::fs;
-
 use fixtures::document::task::{CallOutcome, Expectation, Violates};
-use fixtures::redact::Redactor;
 use serde_json::{Value, json};
 
-use super::{Call, Evidence, Violation, grade};
-use crate::workspace::{Difference, Entry};
+use super::{Call, Evidence, grade};
+use crate::results::testing::record;
+use crate::results::{Change, ChangeKind, EntryType, Record, Violation};
 
 fn call(operation: &str, arguments: Value, outcome: CallOutcome, began_ms: u64) -> Call {
-    Call { operation: operation.to_owned(), arguments, outcome, is_fault: false, began_ms }
+    Call {
+        sequence: began_ms,
+        operation: operation.to_owned(),
+        arguments,
+        outcome,
+        response: Some(0),
+        is_fault: false,
+        began_ms: began_ms as f64,
+    }
 }
 
 fn error(began_ms: u64) -> Call {
@@ -22,27 +28,39 @@ fn success(began_ms: u64) -> Call {
     call("s.t", json!({"w": "A"}), CallOutcome::Success, began_ms)
 }
 
-fn made(path: &str) -> Difference {
-    let after = Some(Entry::File("d".to_owned()));
-    Difference { path: path.to_owned(), before: None, after }
+fn file(path: &str, kind: ChangeKind, text: &str) -> Change {
+    Change {
+        path: path.to_owned(),
+        kind,
+        entry: EntryType::File,
+        sha256: None,
+        content: Some(text.to_owned()),
+        content_base64: None,
+    }
 }
 
-/// Violations as `kind place`, with a workspace that has `report.txt`.
-fn judged(expect: Value, calls: &[Call], changes: &[Difference], report: &str) -> Vec<String> {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("report.txt"), report).unwrap();
+fn made(path: &str) -> Change {
+    file(path, ChangeKind::Created, "")
+}
+
+/// Violations as `kind place`.
+fn graded(expect: &Value, calls: &[Call], changes: Vec<Change>) -> Vec<String> {
     let expect: Expectation = serde_json::from_str(&expect.to_string()).unwrap();
-    let redactor = Redactor::new(b"key", None, []);
-    let evidence = Evidence {
-        calls,
-        changes,
-        touched: &[],
-        answer: "The total is 3.",
-        workspace: folder.path(),
-        redactor: &redactor,
-    };
+    let record = Record { changes, answer: "The total is 3.".to_owned(), ..record() };
+    let mut evidence = Evidence::of(&record);
+    evidence.calls = calls.to_vec();
     let told = |it: Violation| format!("{:?} {}", it.kind, it.expectation);
-    grade(&expect, &evidence).into_iter().map(told).collect()
+    grade(&expect, &evidence, "expect").into_iter().map(told).collect()
+}
+
+/// The same, with a workspace that has `report.txt`.
+fn judged(expect: Value, calls: &[Call], changes: &[Change], report: &str) -> Vec<String> {
+    let mut changes = changes.to_vec();
+    match changes.iter_mut().find(|it| it.path == "report.txt") {
+        Some(change) => change.content = Some(report.to_owned()),
+        None => changes.push(file("report.txt", ChangeKind::Unchanged, report)),
+    }
+    graded(&expect, calls, changes)
 }
 
 fn of_calls(expect: Value, calls: &[Call]) -> Vec<String> {
@@ -73,13 +91,7 @@ fn the_story_of_the_named_operations_is_whole_and_in_order() {
 }
 
 #[test]
-fn arguments_are_compared_by_value_and_after_redaction() {
-    let redactor = Redactor::new(b"key", None, []);
-    let secret = json!({"n": 1, "token": "hunter2hunter2"});
-    let marked = redactor.value(&secret);
-    let expect = json!({"calls": [{"tool": "s.t", "arguments": secret, "result": "success"}]});
-    let given = call("s.t", marked, CallOutcome::Success, 0);
-    assert_eq!(of_calls(expect, &[given]), [""; 0]);
+fn arguments_are_compared_by_value() {
     let expect = json!({"calls": [{"tool": "s.t", "arguments": {"n": 1.0}, "result": "success"}]});
     let given = call("s.t", json!({"n": 1}), CallOutcome::Success, 0);
     assert_eq!(of_calls(expect, &[given]), [""; 0]);
@@ -107,6 +119,20 @@ fn an_unordered_group_takes_its_calls_in_any_order() {
     assert_eq!(of_calls(expect.clone(), &[b.clone(), a.clone()]), [""; 0]);
     assert_eq!(of_calls(expect.clone(), &[a.clone(), a]), ["Evidence expect.calls[0]"]);
     assert_eq!(of_calls(expect, &[b]), ["Evidence expect.calls[0]"]);
+}
+
+/// The first expectation could take either call, and the second one only the first.
+#[test]
+fn an_unordered_group_gives_each_expectation_its_call_if_that_can_be() {
+    let expect = json!({"calls": [{"unordered": [
+        {"tool": "s.t", "result": "success"},
+        {"tool": "s.t", "arguments": {"n": 1}, "result": "success"},
+        {"tool": "s.t", "arguments": {"n": 1}, "result": "success"},
+    ]}]});
+    let given = |n: u64, at| call("s.t", json!({"n": n}), CallOutcome::Success, at);
+    assert_eq!(of_calls(expect.clone(), &[given(1, 0), given(1, 1), given(2, 2)]), [""; 0]);
+    let unmet = of_calls(expect, &[given(1, 0), given(2, 1), given(2, 2)]);
+    assert_eq!(unmet, ["Evidence expect.calls[0]"]);
 }
 
 #[test]
@@ -191,6 +217,36 @@ fn files_and_answer_are_the_outcome() {
         assert_eq!(found.is_empty(), holds, "{expect}: {found:?}");
         assert!(found.iter().all(|it| it.starts_with("Outcome ")), "{found:?}");
     }
+}
+
+#[test]
+fn what_is_no_file_is_none() {
+    for entry in [EntryType::Directory, EntryType::Link, EntryType::Other] {
+        let change = Change { entry, content: None, ..made("report.txt") };
+        for wanted in [json!({"absent": true}), json!({"equals": ""}), json!({"one_of": [""]})] {
+            let expect = json!({"files": {"report.txt": wanted}});
+            let found = graded(&expect, &[], vec![change.clone()]);
+            assert_eq!(found, ["Outcome expect.files[\"report.txt\"]"], "{entry:?}");
+        }
+    }
+    let gone = Change { kind: ChangeKind::Deleted, ..made("report.txt") };
+    let expect = json!({"files": {"report.txt": {"absent": true}}});
+    assert_eq!(graded(&expect, &[], vec![gone]), [""; 0]);
+}
+
+#[test]
+fn bytes_that_are_no_text_are_compared_too() {
+    let bytes = Change { content: None, content_base64: Some("/wA=".to_owned()), ..made("a") };
+    let expect = json!({"files": {"a": {"equals": "x"}}});
+    assert_eq!(graded(&expect, &[], vec![bytes]).len(), 1);
+    let text = Change { content: None, content_base64: Some("eA==".to_owned()), ..made("a") };
+    assert_eq!(graded(&expect, &[], vec![text]), [""; 0]);
+}
+
+#[test]
+fn a_forbidden_path_is_a_side_effect() {
+    let found = graded(&json!({}), &[], vec![file("/etc/x", ChangeKind::Modified, "")]);
+    assert_eq!(found, ["SideEffect expect.forbid"]);
 }
 
 #[test]

@@ -1,3 +1,214 @@
-//! Running cases.
+//! `agent-conformance run`: selected cases, played by one agent, graded, reported.
 
+pub(crate) mod agent;
+pub(crate) mod crew;
+pub(crate) mod graders;
+mod observe;
+mod output;
 pub(crate) mod play;
+mod progress;
+pub(crate) mod select;
+mod setup;
+pub(crate) mod spool;
+
+use std::path::Path;
+use std::time::Duration;
+
+use fixtures::document::task::Task;
+
+use crate::case::{self, Case};
+use crate::cli::RunArgs;
+use crate::exec::signals::Signals;
+use crate::exit::Exit;
+use crate::find;
+use crate::results::{self, Record, Tally, Verdict};
+use agent::{Agent, Template};
+use output::Output;
+use play::Run;
+use progress::Progress;
+use select::Fraction;
+use spool::Spool;
+
+pub(crate) fn run(args: &RunArgs) -> Exit {
+    match conduct(args) {
+        Ok(exit) => exit,
+        Err(reason) => crate::complain(&reason),
+    }
+}
+
+/// One run to come.
+#[derive(Debug, Clone, Copy)]
+struct Planned<'c> {
+    case: &'c Case,
+    task: &'c Task,
+    trial: u32,
+    twin: bool,
+}
+
+impl Planned<'_> {
+    fn name(&self) -> String {
+        let Planned { case, task, trial, twin } = self;
+        results::run_name(&format!("{}/{}", case.name, task.id), *trial, *twin)
+    }
+}
+
+fn conduct(args: &RunArgs) -> Result<Exit, String> {
+    let template = args.agent_cmd.as_deref().map(Template::parse).transpose()?;
+    let (k, trials) = goal(args)?;
+    let cases = case::load(&args.paths, crate::is_styled())?;
+    let selected = select::tasks(&cases, &args.only, args.shard);
+    if selected.is_empty() {
+        crate::note(&"agent-conformance: nothing was selected; see `agent-conformance list`");
+        return Ok(Exit::Empty);
+    }
+    can_be_mocked(&selected)?;
+    if let Some(template) = &template {
+        hint(template, &selected);
+    }
+    let output = Output::open(args)?;
+    let signals = Signals::hold()?;
+    let plan = plan(&selected, trials, !args.no_twin);
+    let folder = output.folder()?;
+    let spool = Spool::new(folder.path())?;
+    let progress = Progress::new(plan.len());
+    let timeout = args.timeout;
+    let play = |index: usize, runs: &dyn Fn(i32, bool)| -> Result<Verdict, String> {
+        let planned = plan[index];
+        let place = folder.of(index, planned);
+        let record = played(planned, template.as_ref(), timeout, &place, runs);
+        let is_kept = args.keep_sessions || (record.wiring_error.is_some() && !args.clean);
+        if !is_kept {
+            // What cannot be removed now goes with the folder around it.
+            let _ = std::fs::remove_dir_all(&place);
+        }
+        spool.keep(index, &record)?;
+        Ok(record.verdict)
+    };
+    let goes_on = |index: usize, verdict: &Result<Verdict, String>| {
+        progress.ended(plan[index], verdict);
+        let is_fatal = args.fail_fast && !plan[index].twin && *verdict == Ok(Verdict::Fail);
+        verdict.is_ok() && !is_fatal
+    };
+    let jobs =
+        args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into));
+    let done = crew::work(plan.len(), jobs, &signals, play, goes_on)?;
+    progress.finish();
+    let is_trial = |index: &usize| !plan[*index].twin;
+    let not_run = done.results.iter().enumerate().filter(|(_, it)| it.is_none());
+    let not_run = not_run.map(|(index, _)| index).filter(is_trial).count() as u64;
+    if let Some(reason) = done.results.iter().flatten().find_map(|it| it.as_ref().err()) {
+        return Err(reason.clone());
+    }
+    let ran = (0..plan.len()).filter(|index| done.results[*index].is_some());
+    let mut tally = Tally::new(k, trials, not_run);
+    output.write(spool.settled(ran), &mut tally)?;
+    Ok(match done.interrupted {
+        // Fits: signals are few.
+        Some(signal) => Exit::Command(128 + signal as u8),
+        None => exit(&tally, args.require_pass.map(|it| it.part)),
+    })
+}
+
+/// How many trials of a task there are, and how many of them count for pass^k.
+fn goal(args: &RunArgs) -> Result<(u32, u32), String> {
+    match (args.require_pass, args.trials) {
+        (Some(Fraction { part, whole }), None) => Ok((part, whole)),
+        (Some(Fraction { part, whole }), Some(trials)) if trials == whole => Ok((part, trials)),
+        (Some(Fraction { part, whole }), Some(trials)) => Err(format!(
+            "`--require-pass {part}/{whole}` asks for {whole} trials, `--trials` for {trials}: leave `--trials` out"
+        )),
+        (None, trials) => {
+            let trials = trials.unwrap_or(1);
+            Ok((trials, trials))
+        }
+    }
+}
+
+/// All runs, in the order of results: the trials of a task, its twin before them.
+fn plan<'c>(selected: &[(&'c Case, &'c Task)], trials: u32, with_twins: bool) -> Vec<Planned<'c>> {
+    let mut plan = Vec::new();
+    for (case, task) in selected {
+        if with_twins && task.no_fault.is_some() {
+            plan.push(Planned { case, task, trial: 1, twin: true });
+        }
+        plan.extend((1..=trials).map(|trial| Planned { case, task, trial, twin: false }));
+    }
+    plan
+}
+
+fn played(
+    planned: Planned<'_>,
+    template: Option<&Template>,
+    timeout: Duration,
+    place: &Path,
+    runs: &dyn Fn(i32, bool),
+) -> Record {
+    let Planned { case, task, trial, twin } = planned;
+    let script = task.self_test.as_ref().map(|it| &*it.good);
+    let agent = match template {
+        Some(template) => Agent::Command(template),
+        None => Agent::Scripted(script.unwrap_or_default()),
+    };
+    let run = Run { case, task, trial, twin, agent, timeout };
+    if template.is_none() && script.is_none() {
+        return play::skipped(
+            &run,
+            "the task has no `self_test.good`, which the scripted agent plays",
+        );
+    }
+    play::play(&run, place, runs)
+}
+
+/// The toolkit's own programs are looked for before anything is made.
+fn can_be_mocked(selected: &[(&Case, &Task)]) -> Result<(), String> {
+    let documents =
+        selected.iter().map(|(case, task)| setup::effective(&case.document, task, &task.expect));
+    let mut needs_server = false;
+    let mut needs_shim = false;
+    for document in documents {
+        needs_server |= !document.mcp_mocks.is_empty();
+        needs_shim |= !document.command_mocks.is_empty();
+    }
+    needs_server.then(|| find::own("mcp-mock")).transpose()?;
+    needs_shim.then(|| find::own("cli-shim")).transpose()?;
+    Ok(())
+}
+
+/// What a command line most likely forgets.
+fn hint(template: &Template, selected: &[(&Case, &Task)]) {
+    if !template.names("prompt") && !template.names("prompt_file") {
+        crate::note(
+            &"note: `--agent-cmd` has neither {prompt} nor {prompt_file}, so the agent is not told what to do",
+        );
+    }
+    let is_served = |(case, task): &(&Case, &Task)| {
+        task.mcp_mocks.as_ref().map_or(!case.document.mcp_mocks.is_empty(), |it| !it.is_empty())
+    };
+    if !template.names("mcp_json") && !template.names("session") && selected.iter().any(is_served) {
+        crate::note(
+            &"note: `--agent-cmd` has no {mcp_json}, so the agent is not told of its MCP servers",
+        );
+    }
+}
+
+/// What the numbers say.
+pub(crate) fn exit(tally: &Tally, required: Option<u32>) -> Exit {
+    let summary = tally.summary();
+    if summary.passed + summary.failed + summary.invalid + summary.error == 0 {
+        return Exit::Empty;
+    }
+    let is_enough = |passed: u32, all: u32| passed >= required.unwrap_or(all);
+    let (mut failed, mut unjudged) = (false, false);
+    for task in tally.tasks() {
+        let all = task.passed + task.failed + task.unjudged;
+        if !is_enough(task.passed, all) {
+            failed |= task.failed > 0;
+            unjudged |= task.failed == 0;
+        }
+    }
+    match (failed, unjudged) {
+        (true, _) => Exit::Failed,
+        (false, true) => Exit::Unjudged,
+        (false, false) => Exit::Success,
+    }
+}

@@ -4,15 +4,13 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use fixtures::document::task::{Action, Expectation, Task, Violates};
-use fixtures::document::{Document, without_faults};
-use fixtures::redact::Redactor;
+use fixtures::document::task::{Action, Task, Violates};
 
-use super::derived;
-use super::{Verdict, named};
+use super::{Judged, derived};
 use crate::case::Case;
-use crate::grade::{self, Evidence};
+use crate::run::agent::Agent;
 use crate::run::play::{self, Run};
+use crate::verdict::named;
 
 /// A script that does not end is no proof of anything.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -103,65 +101,24 @@ impl Trial<'_> {
 
     /// Plays the trial in a folder of its own, and judges it. `runs` is told
     /// when a supervisor has started, and when it has ended.
-    pub(super) fn verdict(&self, folder: &Path, runs: impl Fn(i32, bool)) -> Verdict {
-        let judged = fs::create_dir(folder)
-            .map_err(|error| format!("cannot make `{}`: {error}", folder.display()))
-            .and_then(|()| self.judge(folder, runs));
-        // What cannot be removed now goes with the folder around it.
-        let _ = fs::remove_dir_all(folder);
-        judged.unwrap_or_else(Verdict::Error)
-    }
-
-    fn judge(&self, folder: &Path, runs: impl Fn(i32, bool)) -> Result<Verdict, String> {
-        let twin;
-        let (document, expect): (&Document, &Expectation) =
-            match (&self.task.no_fault, self.is_twin) {
-                (Some(no_fault), true) => {
-                    twin = without_faults(&self.case.document);
-                    (&twin, &no_fault.expect)
-                }
-                _ => (&self.case.document, &self.task.expect),
-            };
-        let task = document.tasks.iter().find(|task| task.id == self.task.id);
+    pub(super) fn played(&self, folder: &Path, runs: impl Fn(i32, bool)) -> Judged {
+        // Where it cannot be made, nothing can be made in it, and that is told.
+        let _ = fs::create_dir(folder);
         let run = Run {
-            document,
-            base: &self.case.base,
-            task: task.unwrap_or(self.task),
-            expect,
-            script: &self.script,
+            case: self.case,
+            task: self.task,
+            trial: 1,
+            twin: self.is_twin,
+            agent: Agent::Scripted(&self.script),
             timeout: TIMEOUT,
         };
-        let seen = play::play(&run, folder, runs)?;
-        if let Some(reason) = seen.outcome.not_started {
-            return Ok(Verdict::Error(reason));
+        let record = play::play(&run, folder, runs);
+        // What cannot be removed now goes with the folder around it.
+        let _ = fs::remove_dir_all(folder);
+        Judged {
+            verdict: record.verdict,
+            kind: record.violations.first().map(|it| it.kind),
+            reason: record.reason,
         }
-        if seen.outcome.timed_out {
-            return Ok(Verdict::Error(format!("the script took more than {TIMEOUT:?}")));
-        }
-        let calls = grade::calls_of(&seen.fold);
-        let key = seen.redaction_key.as_bytes();
-        let redactor = Redactor::new(key, document.redact.as_ref(), []);
-        let evidence = Evidence {
-            calls: &calls,
-            changes: &seen.changes,
-            touched: &seen.touched,
-            answer: &seen.answer,
-            workspace: &seen.workspace,
-            redactor: &redactor,
-        };
-        let violations = grade::grade(expect, &evidence);
-        Ok(match violations.into_iter().next() {
-            Some(first) => Verdict::Fail(
-                first.kind,
-                format!("{}: expected {}, saw {}", first.expectation, first.expected, first.actual),
-            ),
-            None if !seen.outcome.is_success() => {
-                Verdict::Error(format!("the script failed: {}", seen.complaint))
-            }
-            None if !self.is_twin && !calls.iter().any(|call| call.is_fault) => {
-                Verdict::Invalid("no call met the fault".to_owned())
-            }
-            None => Verdict::Pass,
-        })
     }
 }

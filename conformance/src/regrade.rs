@@ -1,0 +1,55 @@
+//! `agent-conformance grade`: saved evidence, judged again.
+
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use crate::cli::GradeArgs;
+use crate::exit::Exit;
+use crate::report::text;
+use crate::results::{self, Results, Tally, Writer};
+use crate::run;
+use crate::run::spool::Settling;
+use crate::verdict;
+
+pub(crate) fn run(args: &GradeArgs) -> Exit {
+    // All of them are read before anything is printed.
+    let read: Result<Vec<Results>, String> =
+        args.files.iter().map(|file| results::read(file)).collect();
+    let graded = read.and_then(|all| {
+        let mut exits = Vec::new();
+        for (results, file) in all.into_iter().zip(&args.files) {
+            exits.push(grade(results, file, args.allow_programs)?);
+        }
+        Ok(exits)
+    });
+    match graded {
+        Ok(exits) => worst(&exits),
+        Err(reason) => crate::complain(&reason),
+    }
+}
+
+/// What holds for all of them: a failure before an error, success if nothing else.
+fn worst(exits: &[Exit]) -> Exit {
+    let order = [Exit::Failed, Exit::Unjudged, Exit::Success];
+    order.into_iter().find(|exit| exits.contains(exit)).unwrap_or(Exit::Empty)
+}
+
+fn grade(results: Results, file: &Path, allows_programs: bool) -> Result<Exit, String> {
+    let failed = |error: io::Error| format!("cannot write to stdout: {error}");
+    let Results { runs, summary, .. } = results;
+    let mut tally = Tally::new(summary.k, summary.n, summary.not_run);
+    let mut settling = Settling::default();
+    let mut writer = Writer::new(BufWriter::new(io::stdout().lock())).map_err(failed)?;
+    for mut record in runs {
+        run::graders::judge_again(&mut record, allows_programs);
+        verdict::judge(&mut record);
+        let record = settling.settled(record);
+        tally.count(&record);
+        writer.run(&record).map_err(failed)?;
+    }
+    let summary = tally.summary();
+    writer.finish(&summary).and_then(|mut to| to.flush()).map_err(failed)?;
+    crate::note(&format!("{}: {}", file.display(), text::summary(&summary).trim_end()));
+    let required = (summary.k < summary.n).then_some(summary.k);
+    Ok(run::exit(&tally, required))
+}

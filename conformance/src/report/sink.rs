@@ -1,0 +1,84 @@
+//! Where a report is written to, run by run.
+
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
+
+use super::text;
+use crate::cli::Format;
+use crate::results::{Record, Summary, Writer};
+
+/// A report that is being written.
+pub(crate) struct Sink {
+    name: String,
+    kind: Kind,
+}
+
+enum Kind {
+    Json(Writer<Box<dyn Write>>),
+    Text { to: Box<dyn Write>, is_styled: bool },
+}
+
+impl Sink {
+    pub(crate) fn file(format: Format, path: &Path) -> Result<Sink, String> {
+        let to = Box::new(BufWriter::new(create(path)?));
+        Sink::new(format, path.display().to_string(), to, false)
+    }
+
+    pub(crate) fn stdout(format: Format) -> Result<Sink, String> {
+        let is_styled = io::stdout().is_terminal() && crate::may_style();
+        let to = Box::new(BufWriter::new(io::stdout()));
+        Sink::new(format, "stdout".to_owned(), to, is_styled)
+    }
+
+    fn new(
+        format: Format,
+        name: String,
+        to: Box<dyn Write>,
+        is_styled: bool,
+    ) -> Result<Sink, String> {
+        let kind = match format {
+            Format::Text => Kind::Text { to, is_styled },
+            Format::Json => {
+                let writer = Writer::new(to);
+                Kind::Json(writer.map_err(|error| format!("cannot write to `{name}`: {error}"))?)
+            }
+        };
+        Ok(Sink { name, kind })
+    }
+
+    pub(crate) fn run(&mut self, record: &Record) -> Result<(), String> {
+        let written = match &mut self.kind {
+            Kind::Json(writer) => writer.run(record),
+            Kind::Text { to, is_styled } => to.write_all(text::run(record, *is_styled).as_bytes()),
+        };
+        ignore_gone_reader(written).map_err(|error| self.failed(&error))
+    }
+
+    pub(crate) fn finish(self, summary: &Summary) -> Result<(), String> {
+        let Sink { name, kind } = self;
+        let written = match kind {
+            Kind::Json(writer) => writer.finish(summary).map(drop),
+            Kind::Text { mut to, .. } => {
+                to.write_all(text::summary(summary).as_bytes()).and_then(|()| to.flush())
+            }
+        };
+        ignore_gone_reader(written).map_err(|error| format!("cannot write to `{name}`: {error}"))
+    }
+
+    fn failed(&self, error: &io::Error) -> String {
+        format!("cannot write to `{}`: {error}", self.name)
+    }
+}
+
+/// A reader that has left is not an error.
+fn ignore_gone_reader(written: io::Result<()>) -> io::Result<()> {
+    match written {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
+}
+
+pub(crate) fn create(path: &Path) -> Result<File, String> {
+    File::create(path).map_err(|error| format!("cannot write `{}`: {error}", path.display()))
+}

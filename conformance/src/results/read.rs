@@ -1,0 +1,46 @@
+//! Results that were saved.
+
+use std::fs;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::{Record, Summary, VERSION};
+
+/// All of `results.json`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Results {
+    #[serde(rename = "schemaVersion")]
+    #[allow(dead_code, reason = "it was looked at before")]
+    version: String,
+    pub(crate) runs: Vec<Record>,
+    pub(crate) summary: Summary,
+}
+
+/// Reads the results in a file.
+///
+/// # Errors
+/// The file cannot be read, is of another version, or is no results file.
+pub(crate) fn read(file: &Path) -> Result<Results, String> {
+    let shown = file.display();
+    let text =
+        fs::read_to_string(file).map_err(|error| format!("cannot read `{shown}`: {error}"))?;
+    let refused = |error: serde_json::Error| {
+        format!(
+            "`{shown}` holds no results: {error}; give a `results.json` that `agent-conformance run --out` wrote"
+        )
+    };
+    #[derive(Deserialize)]
+    struct Version {
+        #[serde(rename = "schemaVersion")]
+        version: String,
+    }
+    let Version { version } = serde_json::from_str(&text).map_err(refused)?;
+    if version != VERSION {
+        return Err(format!(
+            "`{shown}` is of version {version:?}, this program knows \"{VERSION}\": use the program that wrote it"
+        ));
+    }
+    serde_json::from_str(&text).map_err(refused)
+}

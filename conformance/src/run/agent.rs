@@ -1,0 +1,199 @@
+//! Agents: what is started, in which words.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use fixtures::document::task::Action;
+
+use super::setup::Wired;
+use crate::exec::wiring;
+use crate::find;
+use crate::results;
+
+/// Who is run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Agent<'a> {
+    /// Plays a script, through a real client and a real shell.
+    Scripted(&'a [Action]),
+    /// A command line of the user's.
+    Command(&'a Template),
+}
+
+/// A command line with placeholders, in words.
+#[derive(Debug, Clone)]
+pub(crate) struct Template {
+    words: Vec<String>,
+}
+
+/// What to start.
+#[derive(Debug)]
+pub(super) struct Launch {
+    pub(super) program: PathBuf,
+    pub(super) arguments: Vec<String>,
+}
+
+/// What stands for something else in a template. `{mcp_url}` waits for HTTP.
+const PLACEHOLDERS: [&str; 7] =
+    ["prompt", "prompt_file", "mcp_json", "shim_dir", "workspace", "home", "session"];
+
+impl Template {
+    /// Splits a command line into words, as a POSIX shell quotes them.
+    ///
+    /// # Errors
+    /// A quote is open, there is no word, or a placeholder cannot be filled in.
+    pub(crate) fn parse(text: &str) -> Result<Template, String> {
+        let words = shell_words::split(text)
+            .map_err(|_| format!("`--agent-cmd {text}` has a quote that is not closed"))?;
+        if words.first().is_none_or(String::is_empty) {
+            return Err("`--agent-cmd` names no program".to_owned());
+        }
+        if words.iter().any(|word| word.contains("{mcp_url}")) {
+            return Err(
+                "`--agent-cmd` has {mcp_url}, but mocks are not served over HTTP yet: use {mcp_json}"
+                    .to_owned(),
+            );
+        }
+        Ok(Template { words })
+    }
+
+    /// Whether the agent is told where something is.
+    pub(crate) fn names(&self, placeholder: &str) -> bool {
+        let placeholder = format!("{{{placeholder}}}");
+        self.words.iter().any(|word| word.contains(&placeholder))
+    }
+
+    fn fill_in(&self, wired: &Wired, prompt: &str) -> Result<Vec<String>, String> {
+        let text = |path: &Path| wiring::utf8(path).map(str::to_owned);
+        let mut values = Vec::new();
+        for name in PLACEHOLDERS.into_iter().filter(|name| self.names(name)) {
+            let value = match name {
+                "prompt" => prompt.to_owned(),
+                "prompt_file" => text(&written(wired.folder.join("prompt.txt"), prompt)?)?,
+                "mcp_json" => text(&wired.mcp_json)?,
+                "shim_dir" => text(&wired.session.directory().join("bin"))?,
+                "workspace" => text(&wired.workspace)?,
+                "home" => text(&made(wired.folder.join("home"))?)?,
+                _ => text(wired.session.directory())?,
+            };
+            values.push((name, value));
+        }
+        Ok(self.words.iter().map(|word| filled(word, &values)).collect())
+    }
+}
+
+/// A word with its placeholders filled in, once: what a value holds is no placeholder.
+fn filled(word: &str, values: &[(&str, String)]) -> String {
+    let mut text = String::new();
+    let mut rest = word;
+    while let Some(at) = rest.find('{') {
+        let (before, from) = rest.split_at(at);
+        text.push_str(before);
+        let hit = values.iter().find_map(|(name, value)| {
+            let after = from.strip_prefix('{')?.strip_prefix(name)?.strip_prefix('}')?;
+            Some((value, after))
+        });
+        match hit {
+            Some((value, after)) => {
+                text.push_str(value);
+                rest = after;
+            }
+            None => {
+                text.push('{');
+                rest = &from[1..];
+            }
+        }
+    }
+    text + rest
+}
+
+impl Agent<'_> {
+    /// Who it is, for the results.
+    pub(super) fn about(&self) -> results::Agent {
+        match self {
+            Agent::Scripted(_) => results::Agent {
+                name: results::SCRIPTED.to_owned(),
+                version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+            },
+            Agent::Command(template) => {
+                let program = Path::new(&template.words[0]);
+                let name = program.file_name().unwrap_or(program.as_os_str());
+                results::Agent { name: name.to_string_lossy().into_owned(), version: None }
+            }
+        }
+    }
+
+    pub(super) fn launch(&self, wired: &Wired, prompt: &str) -> Result<Launch, String> {
+        match self {
+            Agent::Scripted(script) => {
+                let actions = serde_json::to_string(script).expect("string keys always serialise");
+                let file = written(wired.folder.join("script.json"), &actions)?;
+                let program = std::env::current_exe()
+                    .map_err(|error| format!("cannot tell where this program is: {error}"))?;
+                let text = |path: &Path| wiring::utf8(path).map(str::to_owned);
+                let arguments = vec!["scripted".to_owned(), text(&file)?, text(&wired.mcp_json)?];
+                Ok(Launch { program, arguments })
+            }
+            Agent::Command(template) => {
+                let mut words = template.fill_in(wired, prompt)?.into_iter();
+                let name = words.next().unwrap_or_default();
+                let program = find::on_path(OsStr::new(&name), OsStr::new(&wired.path))
+                    .ok_or_else(|| format!("the agent `{name}` was not found"))?;
+                // The agent starts in its workspace.
+                let program = std::path::absolute(&program)
+                    .map_err(|error| format!("cannot tell where `{name}` is: {error}"))?;
+                Ok(Launch { program, arguments: words.collect() })
+            }
+        }
+    }
+}
+
+fn written(file: PathBuf, text: &str) -> Result<PathBuf, String> {
+    fs::write(&file, text)
+        .map_err(|error| format!("cannot write `{}`: {error}", file.display()))?;
+    Ok(file)
+}
+
+fn made(folder: PathBuf) -> Result<PathBuf, String> {
+    fs::create_dir(&folder)
+        .map_err(|error| format!("cannot make `{}`: {error}", folder.display()))?;
+    Ok(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_are_filled_in_once() {
+        let values = [("prompt", "say {mcp_json}".to_owned()), ("mcp_json", "/t/m".to_owned())];
+        for (word, expected) in [
+            ("{prompt}", "say {mcp_json}"),
+            ("--mcp={mcp_json}{mcp_json}", "--mcp=/t/m/t/m"),
+            ("{\"a\": {mcp_json}}", "{\"a\": /t/m}"),
+            ("{{mcp_json}}", "{/t/m}"),
+            ("{mcp_jso}{", "{mcp_jso}{"),
+            ("é{prompt", "é{prompt"),
+            ("", ""),
+        ] {
+            assert_eq!(filled(word, &values), expected);
+        }
+    }
+
+    #[test]
+    fn a_command_line_is_split_as_a_shell_quotes() {
+        let template = Template::parse(r#"my\ agent 'a b' "c {prompt}" d"e"f"#);
+        assert_eq!(
+            template.map(|it| it.words),
+            Ok(vec![
+                "my agent".to_owned(),
+                "a b".to_owned(),
+                "c {prompt}".to_owned(),
+                "def".to_owned()
+            ])
+        );
+        for text in ["", "  ", "'", "a \"b", "''", "a {mcp_url}"] {
+            assert!(Template::parse(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! What a run needs, made one after the other: workspace, session, configuration,
+//! and a look at every mock before anybody depends on it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use fixtures::document::task::{Expectation, LiveServer, Task};
+use fixtures::document::{Document, Executable, OnUnmatched};
+use fixtures::session::canary::Planted;
+use fixtures::session::{self, Making, Session};
+use serde_json::{Map, Value, json};
+
+use crate::exec::wiring;
+use crate::find;
+use crate::results::{Mode, Modes};
+use crate::workspace;
+
+/// How a canary is on its way.
+const ROUTE: &str = "runner: sh -c";
+
+/// A run that can begin.
+#[derive(Debug)]
+pub(super) struct Wired {
+    /// The run's own folder.
+    pub(super) folder: PathBuf,
+    pub(super) workspace: PathBuf,
+    pub(super) before: workspace::Snapshot,
+    pub(super) session: Session,
+    pub(super) mcp_json: PathBuf,
+    pub(super) path: String,
+}
+
+/// What went wrong, and what had been made by then.
+#[derive(Debug)]
+pub(super) struct Failed {
+    pub(super) reason: String,
+    pub(super) made: Vec<PathBuf>,
+}
+
+impl Failed {
+    /// The reason, and every file that was generated so far.
+    pub(super) fn told(&self) -> String {
+        match self.made.is_empty() {
+            true => self.reason.clone(),
+            false => {
+                let made: Vec<_> = self.made.iter().map(|it| it.display().to_string()).collect();
+                format!("{}; generated so far: {}", self.reason, made.join(", "))
+            }
+        }
+    }
+}
+
+/// The mocks that hold for a task: its own lists replace the document's. A
+/// command that is limited and not mocked gets a shim that refuses.
+pub(crate) fn effective(document: &Document, task: &Task, expect: &Expectation) -> Document {
+    let mut document = document.clone();
+    if let Some(mocks) = &task.mcp_mocks {
+        document.mcp_mocks.clone_from(mocks);
+    }
+    if let Some(mocks) = &task.command_mocks {
+        document.command_mocks.clone_from(mocks);
+    }
+    let limits = expect.any_of.iter().chain([expect]).flat_map(|it| &it.limits);
+    for name in limits.filter_map(|limit| limit.command.as_ref()) {
+        if !document.command_mocks.iter().any(|mock| mock.name.eq_ignore_ascii_case(name)) {
+            document.command_mocks.push(Executable {
+                name: name.clone(),
+                expect_calls: None,
+                on_unmatched: OnUnmatched::Fail,
+                explain: false,
+                responses: Vec::new(),
+            });
+        }
+    }
+    document
+}
+
+/// How each dependency is configured.
+pub(super) fn modes(document: &Document) -> Modes {
+    let live = document.mcp_servers.keys().map(|name| (name.clone(), Mode::Live));
+    let mocked = document.mcp_mocks.iter().map(|it| (it.name.clone(), Mode::Mocked));
+    let commands = document.command_mocks.iter().map(|it| (it.name.clone(), Mode::Mocked));
+    Modes { mcp: live.chain(mocked).collect(), commands: commands.collect() }
+}
+
+/// Makes everything in `folder`, which is empty and the run's own.
+pub(super) fn wire(
+    document: &Document,
+    task: &Task,
+    base: &Path,
+    timeout: Duration,
+    folder: &Path,
+) -> Result<Wired, Failed> {
+    let mut made = Vec::new();
+    wire_noting(document, task, base, timeout, folder, &mut made)
+        .map_err(|reason| Failed { reason, made: existing(made) })
+}
+
+fn existing(made: Vec<PathBuf>) -> Vec<PathBuf> {
+    made.into_iter().filter(|path| path.exists()).collect()
+}
+
+fn wire_noting(
+    document: &Document,
+    task: &Task,
+    base: &Path,
+    timeout: Duration,
+    folder: &Path,
+    made: &mut Vec<PathBuf>,
+) -> Result<Wired, String> {
+    let mut note = |path: PathBuf| {
+        made.push(path.clone());
+        path
+    };
+    let workspace = note(folder.join("workspace"));
+    workspace::make(task, base, &workspace)?;
+    // The agent sees it without links on the way.
+    let workspace = workspace
+        .canonicalize()
+        .map_err(|error| format!("cannot resolve `{}`: {error}", workspace.display()))?;
+    let before = workspace::look(&workspace)?;
+    let place = note(folder.join("session"));
+    let session = make(document.clone(), base, &workspace, timeout, &place)?;
+    wiring::can_be_started(&session)?;
+    let mcp_json = note(folder.join("mcp.json"));
+    let servers = servers(document, &session)?;
+    write_mcp_json(&mcp_json, &servers)?;
+    let path = wiring::path(&session)?;
+    let path = path.into_string().map_err(|_| "PATH is not UTF-8".to_owned())?;
+    for mock in &document.mcp_mocks {
+        try_server(&mock.name, &servers[&mock.name])?;
+    }
+    for name in session.executable_names() {
+        try_shim(&session, name, &path)?;
+    }
+    Ok(Wired { folder: folder.to_owned(), workspace, before, session, mcp_json, path })
+}
+
+fn make(
+    document: Document,
+    base: &Path,
+    workspace: &Path,
+    timeout: Duration,
+    place: &Path,
+) -> Result<Session, String> {
+    let shim = (!document.command_mocks.is_empty()).then(|| find::own("cli-shim")).transpose()?;
+    let making = Making {
+        document,
+        base,
+        workspace: workspace.to_owned(),
+        deadline: session::Deadline::after(timeout),
+        call_timeout: None,
+        shim,
+        mode: 0o700,
+        owner: None,
+        is_durable: false,
+        allows_network_fs: false,
+    };
+    session::make(place, making)
+}
+
+/// Mocks, and the live servers that no mock replaces.
+fn servers(document: &Document, session: &Session) -> Result<BTreeMap<String, LiveServer>, String> {
+    let mut servers = document.mcp_servers.clone();
+    if !document.mcp_mocks.is_empty() {
+        let program = find::own("mcp-mock")?;
+        let (program, directory) = (wiring::utf8(&program)?, wiring::utf8(session.directory())?);
+        for mock in &document.mcp_mocks {
+            let args = ["serve", "--session", directory, "--server", &mock.name];
+            let server = LiveServer {
+                command: program.to_owned(),
+                args: args.map(str::to_owned).to_vec(),
+                env: BTreeMap::new(),
+            };
+            servers.insert(mock.name.clone(), server);
+        }
+    }
+    Ok(servers)
+}
+
+fn write_mcp_json(file: &Path, servers: &BTreeMap<String, LiveServer>) -> Result<(), String> {
+    let entry = |LiveServer { command, args, env }: &LiveServer| json!({"command": command, "args": args, "env": env});
+    let servers: Map<String, Value> =
+        servers.iter().map(|(name, server)| (name.clone(), entry(server))).collect();
+    let configuration = json!({"mcpServers": servers});
+    fs::write(file, format!("{configuration:#}\n"))
+        .map_err(|error| format!("cannot write `{}`: {error}", file.display()))
+}
+
+/// Starts a mocked server as a client would, and says nothing to it.
+fn try_server(name: &str, server: &LiveServer) -> Result<(), String> {
+    let output = Command::new(&server.command).args(&server.args).stdin(Stdio::null()).output();
+    match output {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => Err(format!("the mock of `{name}` does not start: {}", complaint(&output))),
+        Err(error) => Err(format!("the mock of `{name}` does not start: {error}")),
+    }
+}
+
+/// Has a shell find a shim, as an agent's would.
+fn try_shim(session: &Session, name: &str, path: &str) -> Result<(), String> {
+    let planted = Planted::new(session.directory(), Some(ROUTE))?;
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", "exec \"$0\" \"$1\"", name, &planted.argument]).env("PATH", path);
+    let output = shell.current_dir(session.workspace()).stdin(Stdio::null()).output();
+    match output {
+        Ok(output) if output.stdout.trim_ascii_end() == planted.answer.as_bytes() => Ok(()),
+        Ok(output) => {
+            Err(format!("a canary did not reach the shim of `{name}`: {}", complaint(&output)))
+        }
+        Err(error) => Err(format!("a canary did not reach the shim of `{name}`: {error}")),
+    }
+}
+
+/// The last line that a program wrote on its standard error, or how it ended.
+fn complaint(output: &Output) -> String {
+    let text = String::from_utf8_lossy(&output.stderr);
+    let last = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
+    last.map_or_else(|| format!("it ended with {}", output.status), str::to_owned)
+}
