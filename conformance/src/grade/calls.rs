@@ -92,7 +92,7 @@ impl Event {
 }
 
 /// The calls that an expectation names, whatever became of them.
-pub(crate) fn required<'e>(expect: &'e Expectation) -> impl Iterator<Item = &'e CallExpectation> {
+pub(crate) fn required(expect: &Expectation) -> impl Iterator<Item = &CallExpectation> {
     let all = expect.any_of.iter().chain([expect]).filter_map(|it| it.calls.as_ref()).flatten();
     all.flat_map(members)
 }

@@ -1,8 +1,8 @@
 //! Where a report is written to, run by run.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::text;
 use crate::cli::Format;
@@ -12,6 +12,8 @@ use crate::results::{Record, Summary, Writer};
 pub(crate) struct Sink {
     name: String,
     kind: Kind,
+    /// What the file is called until it is whole, and afterwards.
+    moved: Option<(PathBuf, PathBuf)>,
 }
 
 enum Kind {
@@ -23,6 +25,13 @@ impl Sink {
     pub(crate) fn file(format: Format, path: &Path) -> Result<Sink, String> {
         let to = Box::new(BufWriter::new(create(path)?));
         Sink::new(format, path.display().to_string(), to, false)
+    }
+
+    /// Writes a file that is there as a whole or not at all.
+    pub(crate) fn whole_file(format: Format, path: &Path) -> Result<Sink, String> {
+        let draft = path.with_extension("part");
+        let sink = Sink::file(format, &draft)?;
+        Ok(Sink { moved: Some((draft, path.to_owned())), ..sink })
     }
 
     pub(crate) fn stdout(format: Format) -> Result<Sink, String> {
@@ -44,7 +53,7 @@ impl Sink {
                 Kind::Json(writer.map_err(|error| format!("cannot write to `{name}`: {error}"))?)
             }
         };
-        Ok(Sink { name, kind })
+        Ok(Sink { name, kind, moved: None })
     }
 
     pub(crate) fn run(&mut self, record: &Record) -> Result<(), String> {
@@ -56,14 +65,16 @@ impl Sink {
     }
 
     pub(crate) fn finish(self, summary: &Summary) -> Result<(), String> {
-        let Sink { name, kind } = self;
+        let Sink { name, kind, moved } = self;
         let written = match kind {
             Kind::Json(writer) => writer.finish(summary).map(drop),
             Kind::Text { mut to, .. } => {
                 to.write_all(text::summary(summary).as_bytes()).and_then(|()| to.flush())
             }
         };
-        ignore_gone_reader(written).map_err(|error| format!("cannot write to `{name}`: {error}"))
+        ignore_gone_reader(written)
+            .and_then(|()| moved.map_or(Ok(()), |(draft, path)| fs::rename(draft, path)))
+            .map_err(|error| format!("cannot write to `{name}`: {error}"))
     }
 
     fn failed(&self, error: &io::Error) -> String {

@@ -89,6 +89,8 @@ pub(crate) struct Record {
     /// The class of failure that the document names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) class: Option<String>,
+    /// The published failure classes that the document covers.
+    pub(crate) covers: Vec<String>,
     /// The admitted task without its scripts; what is expected of arguments is redacted as
     /// the arguments are.
     pub(crate) admitted: Task,

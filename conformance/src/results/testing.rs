@@ -14,7 +14,7 @@ pub(crate) fn record() -> Record {
         "faults": {}, "changes": [], "answer": "", "client_retries": null, "graders": [],
         "exit": {"code": 0, "signal": null, "timed_out": false, "orphans": []},
         "duration_ms": 1.5, "agent": {"name": "a", "version": null}, "document": "c.yaml",
-        "positions": {}, "admitted": {"id": "t", "prompt": "p", "expect": {}},
+        "positions": {}, "covers": [], "admitted": {"id": "t", "prompt": "p", "expect": {}},
     });
     serde_json::from_str(&text.to_string()).unwrap()
 }

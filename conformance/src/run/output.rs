@@ -72,7 +72,7 @@ impl Output {
     ) -> Result<(), String> {
         let mut sinks = Vec::new();
         if let Some(out) = &self.out {
-            sinks.push(Sink::file(Format::Json, &out.join("results.json"))?);
+            sinks.push(Sink::whole_file(Format::Json, &out.join("results.json"))?);
         }
         for Report { format, file } in &self.reports {
             sinks.push(match file {

@@ -86,6 +86,7 @@ fn blank(run: &Run<'_>, document: &Document) -> Record {
         document: run.case.file.clone(),
         positions: run.case.positions(&run.task.id),
         class: document.class.clone(),
+        covers: document.covers.clone(),
         admitted: observe::admitted(run.task, &Redactor::new(b"", document.redact.as_ref(), [])),
     }
 }
