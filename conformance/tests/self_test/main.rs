@@ -96,7 +96,7 @@ fn a_wrong_judgement_is_named_and_exits_with_1() {
         (
             format!("{{{CALLS}, files: {{r: {{equals: \"4\"}}}}}}"),
             format!("{{good: {GOOD}, {except}}}"),
-            "good: wanted PASS, got FAIL (outcome): expect.files[r]: expected \"4\", saw \"3\"",
+            "good: wanted PASS, got FAIL (outcome: expect.files.r (c.yaml:2:124): expected \"4\", saw \"3\")",
         ),
         // A grader that does not look at the calls is found out.
         (
@@ -110,7 +110,7 @@ fn a_wrong_judgement_is_named_and_exits_with_1() {
             format!(
                 "{{good: {GOOD}, {except}, bad: [{{name: b, violates: outcome, do: [{{write: r, text: \"3\"}}]}}]}}"
             ),
-            "b: wanted FAIL (outcome), got FAIL (evidence): expect.calls[0]: expected s.t (error), saw no further call",
+            "b: wanted FAIL (outcome), got FAIL (evidence: expect.calls[0] (c.yaml:2:57): expected s.t (error), saw no further call)",
         ),
     ] {
         let place = Place::new();
@@ -130,7 +130,7 @@ fn a_fault_that_nobody_met_proves_nothing() {
     );
     std::fs::write(place.path("c.yaml"), text).unwrap();
     let text = place.run(&["c.yaml"], 1);
-    assert!(text.contains("good: wanted PASS, got INVALID: no call met the fault"), "{text}");
+    assert!(text.contains("good: wanted PASS, got INVALID (no call met a fault)"), "{text}");
 }
 
 #[test]
