@@ -197,3 +197,6 @@ fn source(record: &Record, expectation: &str) -> Option<Source> {
         path = &path[..path.rfind(['.', '['])?];
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -74,6 +74,72 @@ fn story() -> Value {
     ]})
 }
 
+/// What events say became of a call.
+#[test]
+fn every_event_has_its_outcome() {
+    let event = |members: Value| {
+        let mut event = json!({
+            "sequence": 1, "args": {}, "reason": "matched", "response_index": 0, "fault": false,
+            "cancelled": false, "delivered": true,
+        });
+        for (name, member) in members.as_object().unwrap() {
+            event[name] = member.clone();
+        }
+        event
+    };
+    for (members, outcome) in [
+        (json!({"tool_name": "s.t", "success": true, "result": {}}), CallOutcome::Success),
+        (json!({"tool_name": "s.t", "success": false, "result": {}}), CallOutcome::Error),
+        (json!({"tool_name": "s.t", "success": false}), CallOutcome::Killed),
+        (json!({"tool_name": "s.t", "success": false, "cancelled": true}), CallOutcome::Cancelled),
+        (
+            json!({"tool_name": "s.t", "success": false, "result": {}, "reason": "unmatched"}),
+            CallOutcome::Unmatched,
+        ),
+        (
+            json!({"tool_name": "s.t", "success": false, "result": {}, "reason": "exhausted"}),
+            CallOutcome::Exhausted,
+        ),
+        (
+            json!({"tool_name": "s.t", "success": false, "result": {}, "reason": "unknown_tool"}),
+            CallOutcome::UnknownTool,
+        ),
+        (json!({"command": "gh", "exit_code": 0}), CallOutcome::Success),
+        (json!({"command": "gh", "exit_code": 1}), CallOutcome::Error),
+        (json!({"command": "gh"}), CallOutcome::Killed),
+        (json!({"command": "gh", "exit_code": 130, "cancelled": true}), CallOutcome::Cancelled),
+        (json!({"command": "gh", "exit_code": 127, "reason": "unmatched"}), CallOutcome::Unmatched),
+    ] {
+        let mut value = serde_json::to_value(record()).unwrap();
+        value["tool_events"] = json!([event(members.clone())]);
+        let record: Record = serde_json::from_str(&value.to_string()).unwrap();
+        let calls = super::calls_of(&record);
+        assert_eq!(calls.len(), 1, "{members}");
+        assert_eq!(calls[0].outcome, outcome, "{members}");
+        let operation = if members.get("command").is_some() { "command:gh" } else { "s.t" };
+        assert_eq!(calls[0].operation, operation);
+    }
+}
+
+#[test]
+fn attempts_of_both_kinds_have_one_order() {
+    let mut value = serde_json::to_value(record()).unwrap();
+    let event = |sequence: u64, name: &str| {
+        json!({
+            name: "x.y", "sequence": sequence, "args": [], "reason": "matched",
+            "response_index": -1, "fault": sequence == 3, "cancelled": false, "exit_code": 0,
+        })
+    };
+    value["tool_events"] = json!([event(2, "tool_name"), event(7, "tool_name")]);
+    value["command_invocations"] = json!([event(3, "command")]);
+    value["began_ms"] = json!({"2": 0.0, "3": 1.5});
+    let record: Record = serde_json::from_str(&value.to_string()).unwrap();
+    let calls = super::calls_of(&record);
+    let seen: Vec<_> =
+        calls.iter().map(|it| (it.sequence, it.is_fault, it.began_ms, it.response)).collect();
+    assert_eq!(seen, [(2, false, 0.0, None), (3, true, 1.5, None), (7, false, 0.0, None)]);
+}
+
 #[test]
 fn the_story_of_the_named_operations_is_whole_and_in_order() {
     let other = call("s.u", json!({}), CallOutcome::Success, 5);
