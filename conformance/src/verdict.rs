@@ -38,6 +38,10 @@ fn of(record: &Record) -> (Verdict, Option<String>, Vec<Violation>) {
         let (expected, actual) = ("the agent ends in time", "it was ended for taking too long");
         violations.push(outcome("timeout", expected, actual));
     }
+    if record.answer_bytes_missing > 0 {
+        let missing = format!("{} bytes more than are kept", record.answer_bytes_missing);
+        violations.push(outcome("answer", "an answer that can be kept", &missing));
+    }
     if !violations.is_empty() {
         return (Verdict::Fail, None, violations);
     }

@@ -66,6 +66,9 @@ pub(crate) struct Record {
     pub(crate) changes: Vec<Change>,
     /// The agent's final words.
     pub(crate) answer: String,
+    /// How much of it, from its beginning, is not kept.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) answer_bytes_missing: u64,
     /// The last line that the agent wrote on its standard error, redacted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) complaint: Option<String>,
@@ -94,6 +97,10 @@ pub(crate) struct Record {
     /// The admitted task without its scripts; what is expected of arguments is redacted as
     /// the arguments are.
     pub(crate) admitted: Task,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// What is to be thought of a run.

@@ -1,7 +1,8 @@
 //! What was seen of a run, for its record.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use base64::Engine;
@@ -17,6 +18,15 @@ use crate::workspace::{self, Difference, Entry, Snapshot};
 
 /// So much of a file that nobody expects is kept.
 const MAX_CONTENT_BYTES: u64 = 1 << 20;
+
+/// So much of a file that the task names is kept, and more of none.
+const MAX_NAMED_BYTES: u64 = 16 << 20;
+
+/// So much of what the agent says is kept.
+const MAX_ANSWER_BYTES: u64 = 4 << 20;
+
+/// So much of its standard error is looked at for the last line.
+const MAX_LINES_BYTES: u64 = 16 << 10;
 
 /// So much of a line of the agent's is kept.
 const MAX_LINE_CHARS: usize = 500;
@@ -45,9 +55,26 @@ pub(super) fn contacts(fold: &Fold) -> Vec<String> {
     all.into_iter().collect()
 }
 
+/// What the agent said: all of it, or its end, and how many bytes are missing then.
+pub(super) fn answer(file: &Path) -> io::Result<(String, u64)> {
+    let (bytes, missing) = tail(file, MAX_ANSWER_BYTES)?;
+    Ok((String::from_utf8_lossy(&bytes).into_owned(), missing))
+}
+
+/// The end of a file, and how many bytes stand before it.
+fn tail(file: &Path, most: u64) -> io::Result<(Vec<u8>, u64)> {
+    let mut file = File::open(file)?;
+    let missing = file.metadata()?.len().saturating_sub(most);
+    file.seek(SeekFrom::Start(missing))?;
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes)?;
+    Ok((bytes, missing))
+}
+
 /// The last line that the agent wrote on its standard error, without secrets.
-pub(super) fn last_line(stderr: &[u8], redactor: &Redactor) -> Option<String> {
-    let text = String::from_utf8_lossy(stderr);
+pub(super) fn last_line(stderr: &Path, redactor: &Redactor) -> Option<String> {
+    let (bytes, _) = tail(stderr, MAX_LINES_BYTES).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
     let last = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
     let short: String = redactor.text(last).chars().take(MAX_LINE_CHARS).collect();
     Some(short)
@@ -65,7 +92,11 @@ pub(super) fn changes(
         let file = place.join(path);
         let size = fs::symlink_metadata(&file).map_or(0, |about| about.len());
         let is_named = named.contains(path);
-        if !is_named && (size > MAX_CONTENT_BYTES || kept + size > MAX_CONTENTS_BYTES) {
+        let is_too_much = match is_named {
+            true => size > MAX_NAMED_BYTES,
+            false => size > MAX_CONTENT_BYTES || kept + size > MAX_CONTENTS_BYTES,
+        };
+        if is_too_much {
             return;
         }
         // What cannot be read has no content.

@@ -1,7 +1,6 @@
 //! One run, top to bottom: set up, the agent, what was seen of it, its record.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
@@ -75,6 +74,7 @@ fn blank(run: &Run<'_>, document: &Document) -> Record {
         faults: faulted_responses(document),
         changes: Vec::new(),
         answer: String::new(),
+        answer_bytes_missing: 0,
         complaint: None,
         client_retries: None,
         graders: Vec::new(),
@@ -158,11 +158,10 @@ fn observed(
         timed_out: outcome.timed_out,
         orphans: outcome.orphans,
     };
-    let answer = fs::read(&order.stdout)
+    let (answer, missing) = observe::answer(&order.stdout)
         .map_err(|error| format!("cannot read what the agent said: {error}"))?;
-    record.answer = String::from_utf8_lossy(&answer).into_owned();
-    let complaint = fs::read(&order.stderr).unwrap_or_default();
-    record.complaint = observe::last_line(&complaint, &session.redactor());
+    (record.answer, record.answer_bytes_missing) = (answer, missing);
+    record.complaint = observe::last_line(&order.stderr, &session.redactor());
     record.duration_ms = (outcome.duration_ms * 1e3).round() / 1e3;
     if !is_first {
         return Err("the session was closed before the agent had ended".to_owned());

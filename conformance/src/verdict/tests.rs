@@ -101,6 +101,11 @@ fn each_record_has_its_verdict() {
             Verdict::Error,
             "the agent took too long",
         ),
+        (
+            json!({"answer_bytes_missing": 7}),
+            Verdict::Fail,
+            "outcome: answer: expected an answer that can be kept, saw 7 bytes more",
+        ),
         // A mock that died, which the case does not expect.
         (
             json!({"tool_events": [killed()]}),
