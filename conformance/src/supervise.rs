@@ -3,7 +3,7 @@
 //! by their run, and ended with it.
 
 use std::collections::BTreeMap;
-use std::ffi::{CString, OsString};
+use std::ffi::{CStr, CString, OsString};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
@@ -26,6 +26,9 @@ use crate::exit::Exit;
 
 /// How long an agent that was asked to end may take.
 const GRACE: Duration = Duration::from_secs(6);
+
+/// What runs a script that does not say what runs it.
+const SHELL: &CStr = c"/bin/sh";
 
 /// What to run.
 #[derive(Debug, Serialize, Deserialize)]
@@ -136,12 +139,17 @@ fn spawn(order: &Order) -> Result<Pid, String> {
     let words = std::iter::once(order.program.as_os_str().as_bytes())
         .chain(order.arguments.iter().map(String::as_bytes))
         .map(CString::new);
-    let words: Vec<CString> = words.collect::<Result<_, _>>().map_err(|error| failed(&error))?;
-    let agent = streams(order)
-        .and_then(|streams| {
-            posix_spawn(&order.program, &streams, &attributes()?, &words, &environment)
-        })
-        .map_err(|error| failed(&error.desc()))?;
+    let mut words: Vec<CString> =
+        words.collect::<Result<_, _>>().map_err(|error| failed(&error))?;
+    let streams = streams(order).map_err(|error| failed(&error.desc()))?;
+    let attributes = attributes().map_err(|error| failed(&error.desc()))?;
+    let mut agent = posix_spawn(&order.program, &streams, &attributes, &words, &environment);
+    if agent == Err(Errno::ENOEXEC) {
+        // A script that does not say what runs it.
+        words.insert(0, CString::from(SHELL));
+        agent = posix_spawn(SHELL, &streams, &attributes, &words, &environment);
+    }
+    let agent = agent.map_err(|error| failed(&error.desc()))?;
     Pid::from_raw(agent.as_raw()).ok_or_else(|| failed(&"it is gone"))
 }
 

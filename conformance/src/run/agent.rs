@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use fixtures::document::task::Action;
 
 use super::setup::Wired;
-use crate::exec::wiring;
-use crate::find;
+use crate::exec::{command, wiring};
 use crate::results;
 
 /// Who is run.
@@ -137,8 +136,8 @@ impl Agent<'_> {
             Agent::Command(template) => {
                 let mut words = template.fill_in(wired, prompt)?.into_iter();
                 let name = words.next().unwrap_or_default();
-                let program = find::on_path(OsStr::new(&name), OsStr::new(&wired.path))
-                    .ok_or_else(|| format!("the agent `{name}` was not found"))?;
+                let program = command::find(OsStr::new(&name), OsStr::new(&wired.path))
+                    .map_err(|not_run| format!("the agent does not start: {}", not_run.reason))?;
                 // The agent starts in its workspace.
                 let program = std::path::absolute(&program)
                     .map_err(|error| format!("cannot tell where `{name}` is: {error}"))?;

@@ -10,7 +10,7 @@ use fixtures::journal::record::SessionEnd;
 use fixtures::redact::Redactor;
 
 use super::agent::Agent;
-use super::setup::{self, Wired};
+use super::setup::{self, Failed, Wired};
 use super::{graders, observe};
 use crate::case::Case;
 use crate::results::{Exit, Modes, Record, Verdict};
@@ -43,11 +43,12 @@ pub(crate) fn play(run: &Run<'_>, folder: &Path, runs: impl Fn(i32, bool)) -> Re
     let document = setup::effective(document, task, expect);
     let mut record = blank(run, &document);
     let wired = setup::wire(&document, task, &run.case.base, run.timeout, folder);
-    let played = wired
-        .map_err(|failed| failed.told())
-        .and_then(|wired| observed(run, task, expect, &wired, &mut record, runs));
-    if let Err(reason) = played {
-        record.wiring_error = Some(reason);
+    let played = wired.and_then(|wired| {
+        observed(run, task, expect, &wired, &mut record, runs)
+            .map_err(|reason| Failed { reason, made: wired.made })
+    });
+    if let Err(failed) = played {
+        record.wiring_error = Some(failed.told());
     }
     if record.wiring_error.is_none() && !run.twin {
         record.graders = graders::judge(&record, &run.case.base);

@@ -31,6 +31,8 @@ pub(super) struct Wired {
     pub(super) session: Session,
     pub(super) mcp_json: PathBuf,
     pub(super) path: String,
+    /// What was generated, as far as it stands.
+    pub(super) made: Vec<PathBuf>,
 }
 
 /// What went wrong, and what had been made by then.
@@ -43,12 +45,15 @@ pub(super) struct Failed {
 impl Failed {
     /// The reason, and every file that was generated so far.
     pub(super) fn told(&self) -> String {
-        match self.made.is_empty() {
+        let made: Vec<String> = self
+            .made
+            .iter()
+            .filter(|path| path.exists())
+            .map(|path| path.display().to_string())
+            .collect();
+        match made.is_empty() {
             true => self.reason.clone(),
-            false => {
-                let made: Vec<_> = self.made.iter().map(|it| it.display().to_string()).collect();
-                format!("{}; generated so far: {}", self.reason, made.join(", "))
-            }
+            false => format!("{}; generated so far: {}", self.reason, made.join(", ")),
         }
     }
 }
@@ -95,12 +100,10 @@ pub(super) fn wire(
     folder: &Path,
 ) -> Result<Wired, Failed> {
     let mut made = Vec::new();
-    wire_noting(document, task, base, timeout, folder, &mut made)
-        .map_err(|reason| Failed { reason, made: existing(made) })
-}
-
-fn existing(made: Vec<PathBuf>) -> Vec<PathBuf> {
-    made.into_iter().filter(|path| path.exists()).collect()
+    match wire_noting(document, task, base, timeout, folder, &mut made) {
+        Ok(wired) => Ok(Wired { made, ..wired }),
+        Err(reason) => Err(Failed { reason, made }),
+    }
 }
 
 fn wire_noting(
@@ -136,7 +139,8 @@ fn wire_noting(
     for name in session.executable_names() {
         try_shim(&session, name, &path)?;
     }
-    Ok(Wired { folder: folder.to_owned(), workspace, before, session, mcp_json, path })
+    let folder = folder.to_owned();
+    Ok(Wired { folder, workspace, before, session, mcp_json, path, made: Vec::new() })
 }
 
 fn make(
