@@ -157,6 +157,32 @@ fn the_story_of_the_named_operations_is_whole_and_in_order() {
 }
 
 #[test]
+fn a_violation_says_what_was_expected_and_what_was_seen() {
+    let told = |expect: Value, calls: &[Call]| {
+        let expect: Expectation = serde_json::from_str(&expect.to_string()).unwrap();
+        let record = record();
+        let mut evidence = Evidence::of(&record);
+        evidence.calls = calls.to_vec();
+        let found = grade(&expect, &evidence, "expect");
+        found.into_iter().map(|it| (it.expected, it.actual)).collect::<Vec<_>>()
+    };
+    let pair = |expected: &str, actual: &str| vec![(expected.to_owned(), actual.to_owned())];
+    let error_seen = r#"s.t {"w":"A"} (error)"#;
+    assert_eq!(told(story(), &[]), pair(error_seen, "no further call"));
+    let success = r#"s.t {"w":"A"} (success)"#;
+    assert_eq!(told(story(), &[error(0), error(1)]), pair(success, error_seen));
+    let story_of = |call: Value| json!({"calls": [call]});
+    let bare = story_of(json!({"tool": "s.t", "result": "killed"}));
+    assert_eq!(told(bare, &[error(0)]), pair("s.t (killed)", error_seen));
+    let command = story_of(json!({"command": "gh", "args": ["pr"], "result": "success"}));
+    assert_eq!(told(command, &[]), pair(r#"command:gh ["pr"] (success)"#, "no further call"));
+    let limit = json!({"limits": [{"any": true, "result": "error", "at_most": 0}]});
+    assert_eq!(told(limit, &[error(0)]), pair("at most 0 calls of any operation (error)", "1"));
+    let file = json!({"files": {"a": {"one_of": ["1", "2"]}}});
+    assert_eq!(told(file, &[]), pair(r#"one of "1", "2""#, "no such file"));
+}
+
+#[test]
 fn arguments_are_compared_by_value() {
     let expect = json!({"calls": [{"tool": "s.t", "arguments": {"n": 1.0}, "result": "success"}]});
     let given = call("s.t", json!({"n": 1}), CallOutcome::Success, 0);
@@ -209,7 +235,7 @@ fn a_gap_is_the_time_between_two_calls_of_an_operation() {
             {"tool": "s.t", "result": "success", "gap_ms": gap},
         ]})
     };
-    let calls = [error(0), success(50)];
+    let calls = [error(100), success(150)];
     assert_eq!(of_calls(expect(json!({"at_least": 50, "at_most": 50})), &calls), [""; 0]);
     for gap in [json!({"at_least": 51}), json!({"at_most": 49})] {
         assert_eq!(of_calls(expect(gap), &calls), ["Evidence expect.calls[1]"]);
@@ -226,7 +252,12 @@ fn a_value_that_must_stay_the_same_does() {
     let first = keyed("1", CallOutcome::Error);
     let calls = [first.clone(), keyed("1", CallOutcome::Success)];
     assert_eq!(of_calls(expect.clone(), &calls), [""; 0]);
-    let calls = [first, keyed("2", CallOutcome::Success)];
+    let calls = [first.clone(), keyed("2", CallOutcome::Success)];
+    assert_eq!(of_calls(expect.clone(), &calls), ["Evidence expect.calls"]);
+    let keyless = |outcome| call("s.t", json!({}), outcome, 0);
+    let calls = [keyless(CallOutcome::Error), keyless(CallOutcome::Success)];
+    assert_eq!(of_calls(expect.clone(), &calls), [""; 0]);
+    let calls = [first, keyless(CallOutcome::Success)];
     assert_eq!(of_calls(expect, &calls), ["Evidence expect.calls"]);
 }
 
