@@ -3,6 +3,7 @@
 
 pub(crate) mod event;
 pub(crate) mod sink;
+mod table;
 pub(crate) mod text;
 
 use crate::cli::ReportArgs;

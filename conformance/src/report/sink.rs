@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
+use super::table::Table;
 use super::text;
 use crate::cli::Format;
 use crate::results::{Record, Summary, Writer};
@@ -18,7 +19,7 @@ pub(crate) struct Sink {
 
 enum Kind {
     Json(Writer<Box<dyn Write>>),
-    Text { to: Box<dyn Write>, is_styled: bool },
+    Text { to: Box<dyn Write>, is_styled: bool, table: Table },
 }
 
 impl Sink {
@@ -47,7 +48,7 @@ impl Sink {
         is_styled: bool,
     ) -> Result<Sink, String> {
         let kind = match format {
-            Format::Text => Kind::Text { to, is_styled },
+            Format::Text => Kind::Text { to, is_styled, table: Table::default() },
             Format::Json => {
                 let writer = Writer::new(to);
                 Kind::Json(writer.map_err(|error| format!("cannot write to `{name}`: {error}"))?)
@@ -59,7 +60,10 @@ impl Sink {
     pub(crate) fn run(&mut self, record: &Record) -> Result<(), String> {
         let written = match &mut self.kind {
             Kind::Json(writer) => writer.run(record),
-            Kind::Text { to, is_styled } => to.write_all(text::run(record, *is_styled).as_bytes()),
+            Kind::Text { to, is_styled, table } => {
+                table.note(record);
+                to.write_all(text::run(record, *is_styled).as_bytes())
+            }
         };
         ignore_gone_reader(written).map_err(|error| self.failed(&error))
     }
@@ -68,8 +72,9 @@ impl Sink {
         let Sink { name, kind, moved } = self;
         let written = match kind {
             Kind::Json(writer) => writer.finish(summary).map(drop),
-            Kind::Text { mut to, .. } => {
-                to.write_all(text::summary(summary).as_bytes()).and_then(|()| to.flush())
+            Kind::Text { mut to, table, .. } => {
+                let end = table.text() + &text::summary(summary);
+                to.write_all(end.as_bytes()).and_then(|()| to.flush())
             }
         };
         ignore_gone_reader(written)

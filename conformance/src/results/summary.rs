@@ -83,10 +83,9 @@ impl Tally {
 
     pub(crate) fn summary(&self) -> Summary {
         let k = self.summary.k;
-        let judged = |it: &&Counts| it.passed + it.failed > 0;
         let chances = |k: u32| {
-            let tasks = self.tasks.values().filter(judged);
-            mean(tasks.filter_map(move |it| all_of(k, it.passed, it.passed + it.failed)))
+            let tasks = self.tasks.values();
+            mean(tasks.filter_map(|it| all_of(k, it.passed, it.passed + it.failed)))
         };
         let Summary { faults_landed, faults_recovered, .. } = self.summary;
         let rate = (faults_landed > 0).then(|| faults_recovered as f64 / faults_landed as f64);
