@@ -178,8 +178,16 @@ fn a_violation_says_what_was_expected_and_what_was_seen() {
     assert_eq!(told(command, &[]), pair(r#"command:gh ["pr"] (success)"#, "no further call"));
     let limit = json!({"limits": [{"any": true, "result": "error", "at_most": 0}]});
     assert_eq!(told(limit, &[error(0)]), pair("at most 0 calls of any operation (error)", "1"));
-    let file = json!({"files": {"a": {"one_of": ["1", "2"]}}});
-    assert_eq!(told(file, &[]), pair(r#"one of "1", "2""#, "no such file"));
+    let whole = "x".repeat(200);
+    let cut = format!("{whole:?}…");
+    for (wanted, expected) in [
+        (json!({"one_of": ["1", "2"]}), r#"one of "1", "2""#),
+        (json!({"equals": whole}), &*format!("{whole:?}")),
+        (json!({"equals": whole.clone() + "y"}), &cut),
+        (json!({"json": {"n": 1}}), r#"the JSON value "{\"n\":1}""#),
+    ] {
+        assert_eq!(told(json!({"files": {"a": wanted}}), &[]), pair(expected, "no such file"));
+    }
 }
 
 #[test]
@@ -276,6 +284,10 @@ fn limits_count_what_they_name() {
         (json!({"any": true, "args_contain": ["bc"], "exactly": 1}), true),
         (json!({"any": true, "args_contain": ["bc", "z"], "exactly": 0}), true),
         (json!({"command": "gh", "at_most": 0}), true),
+        (json!({"tool": "s.t", "result": "unmatched", "exactly": 0}), true),
+        (json!({"any": true, "at_most": 3}), true),
+        (json!({"any": true, "at_most": 2}), false),
+        (json!({"any": false, "tool": "s.u", "exactly": 1}), true),
     ] {
         let found = of_calls(json!({"limits": [limit]}), &calls);
         assert_eq!(found.is_empty(), holds, "{limit}: {found:?}");
