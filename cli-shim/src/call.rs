@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use fixtures::session::{Deadline, Session};
+use fixtures::session::{Deadline, Session, boot_id};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::stdio::stdin;
@@ -27,12 +27,6 @@ fn instant_of(deadline: &Deadline, now: Instant) -> Instant {
     let passed =
         Duration::new(mono.tv_sec.cast_unsigned(), u32::try_from(mono.tv_nsec).unwrap_or_default());
     now + Duration::from_millis(deadline.mono_ms).saturating_sub(passed)
-}
-
-/// Tells one boot from another (Linux).
-pub(crate) fn boot_id() -> Option<String> {
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
-    Some(boot.trim().to_owned())
 }
 
 /// Why the standard input was not read to its end.
