@@ -1,8 +1,9 @@
 //! What a call of a mocked command costs, beside a static C program that locks
 //! and appends three lines, and beside stubs as people write them, interleaved
-//! in one run: `cargo bench -p cli-shim`.
+//! on one core in one run: `cargo bench -p cli-shim`.
 //!
-//! The machine may be noisy, so ratios count, not times.
+//! The machine may be noisy, so ratios count, not times: of the medians, and of
+//! the 10th percentiles, which other work on the machine hardly reaches.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -19,7 +20,10 @@ use fixtures::engine::command;
 use fixtures::matching::command::Invocation;
 use fixtures::session::{Making, Session};
 
-const ROUNDS: usize = 500;
+/// Starts of each program that the claim is about.
+const ROUNDS: usize = 1500;
+/// Starts of each stub: a hundred tell orders of magnitude apart.
+const STUB_ROUNDS: usize = 100;
 const ATTEMPTS: usize = 100_000;
 const PAYLOAD_BYTES: usize = 100 * 1024 * 1024;
 
@@ -31,46 +35,94 @@ fn main() {
     rustix::thread::sched_setaffinity(None, &cores).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path();
-    let floor = place.join("floor");
     let peers = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/peers");
     let built = Command::new("cc")
         .args(["-O2", "-static", "-o"])
-        .args([&floor, &peers.join("floor.c")])
+        .args([&place.join("linked"), &peers.join("floor.c")])
         .status();
     assert!(built.unwrap().success(), "cc cannot build the floor: install gcc and libc6-dev");
-    for stub in ["stub.sh", "counting.sh", "stub.py"] {
-        fs::copy(peers.join(stub), place.join(stub)).unwrap();
-        fs::set_permissions(place.join(stub), fs::Permissions::from_mode(0o755)).unwrap();
-    }
+    let floor = installed(&place.join("linked"), &place.join("floor"));
+    let shim = installed(&shim, &place.join("cli-shim"));
+    let stub = |name: &str| vec![installed(&peers.join(name), &place.join(name))];
     let fresh = session(&shim, place, "fresh", false);
     let old = session(&shim, place, "old", false);
     make_old(&old);
     let heavy = session(&shim, place, "heavy", true);
 
-    let contestants = [
-        ("static C, three locked appends", vec![floor, place.join("floor.jsonl")]),
-        ("cli-shim", vec![program(&fresh)]),
+    let floor = ("static C, three locked appends", vec![floor, place.join("floor.jsonl")]);
+    let shim = ("cli-shim", vec![program(&fresh)]);
+    let claims = [
+        floor.clone(),
+        shim.clone(),
         ("cli-shim after 100,000 attempts", vec![program(&old)]),
         ("cli-shim, 100 MiB not emitted", vec![program(&heavy)]),
-        ("sh stub, no lock, no sequence", vec![place.join("stub.sh")]),
-        ("bash stub that counts calls", vec![place.join("counting.sh")]),
-        ("Python stub with a lock", vec![place.join("stub.py")]),
     ];
-    let mut samples = contestants.clone().map(|_| Vec::with_capacity(ROUNDS));
-    for round in 0..ROUNDS {
-        // Whoever runs after a large program finds the caches cold: each stride gives
-        // other neighbours, as the number of contestants is a prime.
-        let stride = 1 + round % (contestants.len() - 1);
-        for place in (0..contestants.len()).map(|place| place * stride % contestants.len()) {
-            samples[place].push(call(&contestants[place].1));
+    // Apart, since whoever runs after a large program finds the caches cold.
+    let stubs = [
+        floor,
+        shim,
+        ("sh stub, no lock, no sequence", stub("stub.sh")),
+        ("bash stub that counts calls", stub("counting.sh")),
+        ("Python stub with a lock", stub("stub.py")),
+    ];
+    print_table("one after another", &claims, &measure(&claims, ROUNDS));
+    println!();
+    print_table("among large programs", &stubs, &measure(&stubs, STUB_ROUNDS));
+    if !cfg!(target_os = "linux") {
+        println!("\nThe shim is dynamic here, which takes longer to start.");
+    }
+}
+
+/// A program, by what the table calls it, and its command.
+type Contestant = (&'static str, Vec<PathBuf>);
+
+/// The times of each one, shortest first.
+fn measure(contestants: &[Contestant], rounds: usize) -> Vec<Vec<Duration>> {
+    let mut samples = vec![Vec::with_capacity(rounds); contestants.len()];
+    let mut order: Vec<usize> = (0..contestants.len()).collect();
+    let mut random = 1;
+    for _ in 0..rounds {
+        // Neighbours and places differ from round to round, and none is anybody's own.
+        for left in (1..order.len()).rev() {
+            order.swap(left, next(&mut random) as usize % (left + 1));
+        }
+        for &contestant in &order {
+            samples[contestant].push(call(&contestants[contestant].1));
         }
     }
-    let medians = samples.map(|mut samples| median(&mut samples));
-    println!("{:<36}{:>10}{:>12}", "", "ms", "× floor");
-    for ((name, _), took) in contestants.iter().zip(medians) {
-        let ratio = took.as_secs_f64() / medians[0].as_secs_f64();
-        println!("{name:<36}{:>10.3}{ratio:>12.2}", took.as_secs_f64() * 1e3);
+    samples.iter_mut().for_each(|samples| samples.sort());
+    samples
+}
+
+/// SplitMix64, so that each run has the same orders.
+fn next(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mixed = (*state ^ *state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ mixed >> 31
+}
+
+/// Prints a table, in Markdown; the floor is the first one.
+fn print_table(title: &str, contestants: &[Contestant], samples: &[Vec<Duration>]) {
+    let at = |part: usize, samples: &[Duration]| samples[samples.len() / part].as_secs_f64() * 1e3;
+    println!("| {title} | median, ms | × floor | 10th percentile, ms | × floor |");
+    println!("|---|---|---|---|---|");
+    for ((name, _), samples_of) in contestants.iter().zip(samples) {
+        print!("| {name}");
+        for part in [2, 10] {
+            let took = at(part, samples_of);
+            print!(" | {took:.3} | {:.2}", took / at(part, &samples[0]));
+        }
+        println!(" |");
     }
+}
+
+/// A copy of the program, as one gets onto a machine. The kernel maps it in
+/// larger pieces than a file that a linker has just written here and there.
+fn installed(program: &Path, place: &Path) -> PathBuf {
+    fs::copy(program, place).unwrap();
+    fs::set_permissions(place, fs::Permissions::from_mode(0o755)).unwrap();
+    place.to_owned()
 }
 
 /// The time from a start to its end.
@@ -82,11 +134,6 @@ fn call(command: &[PathBuf]) -> Duration {
     let took = start.elapsed();
     assert!(status.success(), "{command:?}: {status}");
     took
-}
-
-fn median(samples: &mut [Duration]) -> Duration {
-    samples.sort();
-    samples[samples.len() / 2]
 }
 
 fn program(session: &Session) -> PathBuf {

@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use fixtures::session::{Deadline, Session};
+use fixtures::clock;
+use fixtures::session::{Deadline, Session, boot_id};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::stdio::stdin;
-use rustix::time::{ClockId, clock_gettime};
 
 /// A longer standard input is refused.
 const MAX_STDIN_BYTES: usize = 16 * 1024 * 1024;
@@ -23,16 +23,7 @@ fn instant_of(deadline: &Deadline, now: Instant) -> Instant {
     if boot_id().is_none_or(|boot| boot != deadline.boot_id) {
         return now;
     }
-    let mono = clock_gettime(ClockId::Monotonic);
-    let passed =
-        Duration::new(mono.tv_sec.cast_unsigned(), u32::try_from(mono.tv_nsec).unwrap_or_default());
-    now + Duration::from_millis(deadline.mono_ms).saturating_sub(passed)
-}
-
-/// Tells one boot from another (Linux).
-pub(crate) fn boot_id() -> Option<String> {
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
-    Some(boot.trim().to_owned())
+    now + Duration::from_millis(deadline.mono_ms).saturating_sub(clock::monotonic())
 }
 
 /// Why the standard input was not read to its end.

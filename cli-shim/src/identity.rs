@@ -62,7 +62,7 @@ fn location() -> Result<PathBuf, String> {
         }
     };
     let same = |path: &Path| path.metadata().map(|about| (about.dev(), about.ino())).ok();
-    if same(&location).is_none() || same(&location) != same(image) {
+    if same(&location).is_none_or(|there| same(image) != Some(there)) {
         let name = location.file_name().unwrap_or_default().to_string_lossy();
         let name = name.trim_end_matches(" (deleted)");
         return Err(format!(

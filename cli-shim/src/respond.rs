@@ -93,8 +93,10 @@ fn answer(name: &str, directory: &std::path::Path) -> Result<u8, End> {
 
     let (decision, attempt, is_selected) =
         with_lock(&watch, deadline, &mut command, |command| Ok(command.begin()?.commit()?))?;
-    let due = Instant::now() + decision.delay();
-    watch.wait(Some(deadline.map_or(due, |deadline| deadline.min(due))));
+    if !decision.delay().is_zero() {
+        let due = Instant::now() + decision.delay();
+        watch.wait(Some(deadline.map_or(due, |deadline| deadline.min(due))));
+    }
     let output = Output::of(&decision, &executable, name, &session.payloads())?;
     if !is_selected {
         settle(&mut command, &watch, deadline, attempt, output.exit_code)?;

@@ -6,12 +6,10 @@ use std::time::Duration;
 
 use fixtures::document::Document;
 use fixtures::session::{self, Deadline, Making, Origin, Session, verbs};
-use rustix::time::{ClockId, clock_gettime};
 use serde_json::json;
 
 use super::cli::InstallArgs;
 use super::{probe, quote};
-use crate::call;
 
 pub(super) fn run(args: &InstallArgs) -> Result<i32, String> {
     let (session, place) = install(args)?;
@@ -83,12 +81,10 @@ fn choose(document: &mut Document, only: &[String]) -> Result<(), String> {
 
 /// That many milliseconds from now, as other processes of this boot understand it.
 fn deadline(from_now: u64) -> Result<Deadline, String> {
-    let boot_id = call::boot_id().ok_or(
-        "this system does not tell one boot from another, so that no deadline can be kept: leave out `--deadline-ms`",
-    )?;
-    let now = clock_gettime(ClockId::Monotonic);
-    let now = now.tv_sec.cast_unsigned() * 1000 + now.tv_nsec.cast_unsigned() / 1_000_000;
-    Ok(Deadline { mono_ms: now.saturating_add(from_now), boot_id })
+    Deadline::after(Duration::from_millis(from_now)).ok_or_else(|| {
+        "this system does not tell one boot from another, so that no deadline can be kept: leave out `--deadline-ms`"
+            .to_owned()
+    })
 }
 
 /// Where the session is, if calls will reach it and be served.

@@ -61,6 +61,9 @@ const DAMAGES: &[Damage] = &[
     ("of version 2, this program knows 1", |it| {
         edit(&it.path("run/session.json"), |text| text.replace("\"version\": 1", "\"version\": 2"));
     }),
+    ("of version 2, this program knows 1", |it| {
+        std::fs::write(it.path("run/session.json"), "{\"version\": 2, \"mocks\": 1}").unwrap();
+    }),
     ("does not declare `gh`", |it| {
         edit(&it.path("run/session.json"), |text| text.replace("\"gh\"", "\"hg\""));
     }),
