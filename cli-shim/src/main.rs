@@ -5,6 +5,10 @@
 //! ignored: the mocked command keeps every disposition that it was given.
 #![no_main]
 
+// Without that start-up only glibc and macOS tell a program its arguments.
+#[cfg(all(target_os = "linux", not(target_env = "gnu")))]
+compile_error!("every call would be recorded without its arguments: build for a `-gnu` target");
+
 mod call;
 mod canary;
 mod control;
