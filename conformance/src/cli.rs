@@ -149,6 +149,12 @@ pub(crate) enum Command {
     /// Prove the graders: good agents pass, and bad ones fail for their reason.
     #[command(after_help = SELF_TEST)]
     SelfTest(SelfTestArgs),
+    /// Evaluate the expressions of a grader on behalf of the runner.
+    #[command(hide = true)]
+    Jq {
+        /// The expressions.
+        assertions: Vec<String>,
+    },
     /// Start an agent on behalf of the runner, and end what it leaves.
     #[command(hide = true)]
     Supervise,

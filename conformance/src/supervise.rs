@@ -41,6 +41,8 @@ pub(crate) struct Order {
     pub(crate) environment: Vec<(String, String)>,
     /// Where it runs.
     pub(crate) directory: PathBuf,
+    /// What it reads on standard input.
+    pub(crate) stdin: PathBuf,
     /// Where its standard output goes.
     pub(crate) stdout: PathBuf,
     /// Where its standard error goes.
@@ -170,7 +172,7 @@ fn attributes() -> Result<PosixSpawnAttr, Errno> {
 fn streams(order: &Order) -> Result<PosixSpawnFileActions, Errno> {
     let mut streams = PosixSpawnFileActions::init()?;
     let (mode, written) = (Mode::S_IRUSR | Mode::S_IWUSR, OFlag::O_WRONLY | OFlag::O_CREAT);
-    streams.add_open(0, "/dev/null", OFlag::O_RDONLY, Mode::empty())?;
+    streams.add_open(0, &order.stdin, OFlag::O_RDONLY, Mode::empty())?;
     streams.add_open(1, &order.stdout, written | OFlag::O_TRUNC, mode)?;
     streams.add_open(2, &order.stderr, written | OFlag::O_TRUNC, mode)?;
     Ok(streams)

@@ -2,6 +2,7 @@
 
 mod calls;
 mod evidence;
+pub(crate) mod graders;
 mod limits;
 mod outcome;
 

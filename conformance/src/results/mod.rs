@@ -10,7 +10,7 @@ mod write;
 use std::collections::BTreeMap;
 
 use fixtures::document::Json;
-use fixtures::document::task::{Grader, Task, Violates};
+use fixtures::document::task::{Task, Violates};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use read::{Results, read};
@@ -243,16 +243,6 @@ pub(crate) struct Graded {
     /// Whether it was not run again, but carried over from the results.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) carried_over: bool,
-}
-
-impl Graded {
-    pub(crate) fn name_of(grader: &Grader) -> &'static str {
-        match grader {
-            Grader::File { .. } => "file",
-            Grader::Code { .. } => "code",
-            Grader::Program { .. } => "program",
-        }
-    }
 }
 
 /// How the agent ended.

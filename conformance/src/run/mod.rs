@@ -2,7 +2,6 @@
 
 pub(crate) mod agent;
 pub(crate) mod crew;
-pub(crate) mod graders;
 mod observe;
 mod output;
 pub(crate) mod play;

@@ -1,7 +1,7 @@
 //! One run, top to bottom: set up, the agent, what was seen of it, its record.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fixtures::document::task::{Expectation, Task};
@@ -10,9 +10,10 @@ use fixtures::journal::record::SessionEnd;
 use fixtures::redact::Redactor;
 
 use super::agent::Agent;
+use super::observe;
 use super::setup::{self, Failed, Wired};
-use super::{graders, observe};
 use crate::case::Case;
+use crate::grade::graders::{self, Place};
 use crate::results::{Exit, Modes, Record, Verdict};
 use crate::supervise::{self, Order};
 use crate::{verdict, workspace};
@@ -44,14 +45,15 @@ pub(crate) fn play(run: &Run<'_>, folder: &Path, runs: impl Fn(i32, bool)) -> Re
     let mut record = blank(run, &document);
     let wired = setup::wire(&document, task, &run.case.base, run.timeout, folder);
     let played = wired.and_then(|wired| {
-        observed(run, task, expect, &wired, &mut record, runs)
+        observed(run, task, expect, &wired, &mut record, &runs)
             .map_err(|reason| Failed { reason, made: wired.made })
     });
     if let Err(failed) = played {
         record.wiring_error = Some(failed.told());
     }
     if record.wiring_error.is_none() && !run.twin {
-        record.graders = graders::judge(&record, &run.case.base);
+        let place = Place { base: &run.case.base, folder, runs: &runs };
+        record.graders = graders::judge(&record, true, place);
     }
     verdict::judge(&mut record);
     record
@@ -123,6 +125,7 @@ fn observed(
         arguments: launch.arguments,
         environment: vec![("PATH".to_owned(), wired.path.clone())],
         directory: wired.workspace.clone(),
+        stdin: PathBuf::from("/dev/null"),
         stdout: wired.folder.join("stdout.txt"),
         stderr: wired.folder.join("stderr.txt"),
         timeout_ms: u64::try_from(run.timeout.as_millis()).unwrap_or(u64::MAX),

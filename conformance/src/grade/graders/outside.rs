@@ -1,0 +1,88 @@
+//! A process that judges: supervised as an agent is, with the evidence on its
+//! standard input.
+
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::Place;
+use crate::supervise::{self, Order};
+
+/// So much of what it writes is looked at, from the end.
+const MAX_OUTPUT_BYTES: u64 = 1 << 20;
+
+/// How it ended.
+#[derive(Debug)]
+pub(super) struct Ran {
+    pub(super) code: i32,
+    pub(super) stdout: String,
+    pub(super) stderr: String,
+}
+
+impl Ran {
+    /// The last line that it wrote on standard error, else on standard output.
+    pub(super) fn last_line(&self) -> Option<&str> {
+        [&self.stderr, &self.stdout]
+            .into_iter()
+            .find_map(|text| text.lines().rev().map(str::trim).find(|line| !line.is_empty()))
+    }
+}
+
+/// Runs a program to its end.
+///
+/// # Errors
+/// It does not start, takes longer than `patience`, or a signal ends it.
+pub(super) fn run(
+    program: PathBuf,
+    arguments: Vec<String>,
+    directory: &Path,
+    evidence: &str,
+    patience: Duration,
+    place: Place<'_>,
+) -> Result<Ran, String> {
+    let folder = tempfile::Builder::new().prefix("grader-").tempdir_in(place.folder);
+    let folder = folder.map_err(|error| format!("cannot make a temporary directory: {error}"))?;
+    let file = |name: &str| folder.path().join(name);
+    fs::write(file("evidence.json"), evidence)
+        .map_err(|error| format!("cannot write the evidence: {error}"))?;
+    let order = Order {
+        program,
+        arguments,
+        environment: Vec::new(),
+        directory: directory.to_owned(),
+        stdin: file("evidence.json"),
+        stdout: file("stdout"),
+        stderr: file("stderr"),
+        timeout_ms: u64::try_from(patience.as_millis()).unwrap_or(u64::MAX),
+        runner: rustix::process::getpid().as_raw_nonzero().get(),
+    };
+    let supervisor = supervise::start(&order)?;
+    let pid = supervisor.id().cast_signed();
+    (place.runs)(pid, true);
+    let outcome = supervise::finish(supervisor);
+    (place.runs)(pid, false);
+    let outcome = outcome?;
+    if let Some(reason) = outcome.not_started {
+        return Err(reason);
+    }
+    if outcome.timed_out {
+        return Err(format!("it took more than {} s", patience.as_secs()));
+    }
+    let text = |file: &Path| end(file).unwrap_or_default();
+    let (stdout, stderr) = (text(&order.stdout), text(&order.stderr));
+    match (outcome.exit_code, outcome.signal) {
+        (Some(code), _) => Ok(Ran { code, stdout, stderr }),
+        (None, Some(signal)) => Err(format!("it was ended by signal {signal}")),
+        (None, None) => Err("nobody knows how it ended".to_owned()),
+    }
+}
+
+fn end(file: &Path) -> std::io::Result<String> {
+    let mut file = File::open(file)?;
+    let before = file.metadata()?.len().saturating_sub(MAX_OUTPUT_BYTES);
+    file.seek(SeekFrom::Start(before))?;
+    let mut bytes = Vec::new();
+    file.take(MAX_OUTPUT_BYTES).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
