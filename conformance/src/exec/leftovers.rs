@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, getpid, kill_process, set_child_subreaper};
+use rustix::process::{
+    Pid, Signal, WaitOptions, getpgid, getpgrp, getpid, kill_process, set_child_subreaper, waitpid,
+};
 
 use super::command::reap;
 use super::signals::{Received, Signals};
@@ -20,6 +22,9 @@ const LAST: Duration = Duration::from_secs(2);
 
 /// How often processes are looked at that are not this one's children.
 const LOOK: Duration = Duration::from_millis(20);
+
+/// The same of those that were killed.
+const SHORT_LOOK: Duration = Duration::from_millis(2);
 
 /// Who was there before the command.
 #[derive(Debug)]
@@ -65,6 +70,38 @@ pub(crate) fn end(before: &Before, signals: &Signals) -> Result<Vec<String>, Str
     Ok(named.into_values().collect())
 }
 
+/// Kills children that came to this process from others: they are neither of
+/// its own group nor among the known ones. What is below the known stays.
+pub(crate) fn end_strays(before: &Before, known: &BTreeSet<i32>) {
+    let end = Instant::now() + LAST;
+    let mut killed = BTreeSet::new();
+    while Instant::now() < end {
+        let mut left = BTreeMap::new();
+        collect(&mut left, |pid| {
+            !before.0.contains(&pid) && !known.contains(&pid) && !is_of_own_group(pid)
+        });
+        killed.retain(|pid| !is_reaped(*pid));
+        if left.is_empty() && killed.is_empty() {
+            return;
+        }
+        for pid in left.into_keys() {
+            send(pid, Signal::KILL);
+            killed.insert(pid);
+        }
+        std::thread::sleep(SHORT_LOOK);
+    }
+}
+
+fn is_of_own_group(pid: i32) -> bool {
+    Pid::from_raw(pid).is_some_and(|pid| getpgid(Some(pid)) == Ok(getpgrp()))
+}
+
+/// Whether a killed process is no child, or not any more.
+fn is_reaped(pid: i32) -> bool {
+    let Some(pid) = Pid::from_raw(pid) else { return true };
+    !matches!(waitpid(Some(pid), WaitOptions::NOHANG), Ok(None))
+}
+
 fn send(pid: i32, signal: Signal) {
     if let Some(pid) = Pid::from_raw(pid) {
         // It may have ended this very moment; a stopped one must go on to end.
@@ -75,6 +112,13 @@ fn send(pid: i32, signal: Signal) {
 
 /// The running processes below this one, and their names.
 fn descendants() -> BTreeMap<i32, String> {
+    let mut found = BTreeMap::new();
+    collect(&mut found, |_| true);
+    found
+}
+
+/// Those of them that are the wanted children, or below one.
+fn collect(found: &mut BTreeMap<i32, String>, is_wanted: impl Fn(i32) -> bool) {
     let mut children: BTreeMap<i32, Vec<(i32, String)>> = BTreeMap::new();
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let stats = entries.filter(|it| it.file_name().as_encoded_bytes()[0].is_ascii_digit());
@@ -83,15 +127,15 @@ fn descendants() -> BTreeMap<i32, String> {
             children.entry(parent).or_default().push((pid, name.to_owned()));
         }
     }
-    let mut found = BTreeMap::new();
-    let mut open = vec![getpid().as_raw_nonzero().get()];
+    let this = getpid().as_raw_nonzero().get();
+    let mut open = vec![this];
     while let Some(parent) = open.pop() {
-        for (pid, name) in children.remove(&parent).into_iter().flatten() {
+        let below = children.remove(&parent).into_iter().flatten();
+        for (pid, name) in below.filter(|(pid, _)| parent != this || is_wanted(*pid)) {
             open.push(pid);
             found.insert(pid, name);
         }
     }
-    found
 }
 
 /// Reads `PID (NAME) STATE PARENT …`; none for what has ended already.

@@ -2,6 +2,7 @@
 //! and a look at every mock before anybody depends on it.
 
 use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -30,7 +31,7 @@ pub(super) struct Wired {
     pub(super) before: workspace::Snapshot,
     pub(super) session: Session,
     pub(super) mcp_json: PathBuf,
-    pub(super) path: String,
+    pub(super) path: OsString,
     /// What was generated, as far as it stands.
     pub(super) made: Vec<PathBuf>,
 }
@@ -132,7 +133,6 @@ fn wire_noting(
     let servers = servers(document, &session)?;
     write_mcp_json(&mcp_json, &servers)?;
     let path = wiring::path(&session)?;
-    let path = path.into_string().map_err(|_| "PATH is not UTF-8".to_owned())?;
     for mock in &document.mcp_mocks {
         try_server(&mock.name, &servers[&mock.name])?;
     }
@@ -205,7 +205,7 @@ fn try_server(name: &str, server: &LiveServer) -> Result<(), String> {
 }
 
 /// Has a shell find a shim, as an agent's would.
-fn try_shim(session: &Session, name: &str, path: &str) -> Result<(), String> {
+fn try_shim(session: &Session, name: &str, path: &OsStr) -> Result<(), String> {
     let planted = Planted::new(session.directory(), Some(ROUTE))?;
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", "exec \"$0\" \"$1\"", name, &planted.argument]).env("PATH", path);
