@@ -5,10 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use rustix::process::{
-    Pid, Signal, WaitOptions, getpgid, getpgrp, getpid, kill_process, set_child_subreaper, waitpid,
+    Pid, Signal, WaitOptions, getpgid, getpgrp, getpid, kill_process, kill_process_group,
+    set_child_subreaper, waitpid,
 };
 
 use super::command::reap;
+use super::processes::Below;
 use super::signals::{Received, Signals};
 
 /// How long a server may take to see that its client is gone.
@@ -26,6 +28,9 @@ const LOOK: Duration = Duration::from_millis(20);
 /// The same of those that were killed.
 const SHORT_LOOK: Duration = Duration::from_millis(2);
 
+/// So many are named.
+const MOST_NAMES: usize = 100;
+
 /// Who was there before the command.
 #[derive(Debug)]
 pub(crate) struct Before(BTreeSet<i32>);
@@ -34,7 +39,7 @@ pub(crate) struct Before(BTreeSet<i32>);
 pub(crate) fn adopt() -> Before {
     // Where that cannot be, the children of the command are out of reach.
     let _ = set_child_subreaper(Some(getpid()));
-    Before(descendants().into_keys().collect())
+    Before(Below::look(|_| true).running.into_keys().collect())
 }
 
 /// Ends what the command has left behind: waits, asks, kills. Returns what did
@@ -44,25 +49,32 @@ pub(crate) fn end(before: &Before, signals: &Signals) -> Result<Vec<String>, Str
     for (signal, patience) in
         [(None, PATIENCE), (Some(Signal::TERM), GRACE), (Some(Signal::KILL), LAST)]
     {
+        let is_last = signal == Some(Signal::KILL);
         let mut asked = BTreeSet::new();
         let end = Instant::now() + patience;
         loop {
+            let left = Below::look(|pid| !before.0.contains(&pid));
             reap(None);
-            let mut left = descendants();
-            left.retain(|pid, _| !before.0.contains(pid));
             if left.is_empty() {
                 return Ok(named.into_values().collect());
             }
             if let Some(signal) = signal {
-                let fresh = left.iter().filter(|(pid, _)| asked.insert(**pid));
-                fresh.for_each(|(pid, _)| send(*pid, signal));
-                named.extend(left.into_iter().map(|(pid, name)| (pid, format!("{name} ({pid})"))));
+                let fresh = left.running.keys().filter(|pid| asked.insert(**pid));
+                fresh.for_each(|pid| send(*pid, signal));
+                if is_last {
+                    kill_groups(&left);
+                }
+                for (pid, name) in left.running {
+                    if named.len() < MOST_NAMES {
+                        named.insert(pid, format!("{name} ({pid})"));
+                    }
+                }
             }
             let now = Instant::now();
             let received = signals.wait(Some(end.min(now + LOOK)))?;
             // Whoever asks twice does not want to wait.
             let is_urged = matches!(received, Some(Received::Ending { .. }));
-            if now >= end || is_urged {
+            if now >= end || (is_urged && !is_last) {
                 break;
             }
         }
@@ -74,19 +86,20 @@ pub(crate) fn end(before: &Before, signals: &Signals) -> Result<Vec<String>, Str
 /// its own group nor among the known ones. What is below the known stays.
 pub(crate) fn end_strays(before: &Before, known: &BTreeSet<i32>) {
     let end = Instant::now() + LAST;
-    let mut killed = BTreeSet::new();
-    while Instant::now() < end {
-        let mut left = BTreeMap::new();
-        collect(&mut left, |pid| {
-            !before.0.contains(&pid) && !known.contains(&pid) && !is_of_own_group(pid)
-        });
-        killed.retain(|pid| !is_reaped(*pid));
-        if left.is_empty() && killed.is_empty() {
-            return;
+    let is_stray = |pid| !before.0.contains(&pid) && !known.contains(&pid) && !is_of_own_group(pid);
+    loop {
+        let left = Below::look(is_stray);
+        for pid in left.running.keys() {
+            send(*pid, Signal::KILL);
         }
-        for pid in left.into_keys() {
-            send(pid, Signal::KILL);
-            killed.insert(pid);
+        kill_groups(&left);
+        // Those that ended go as they come; others in this process wait for theirs.
+        let ended: Vec<Pid> = left.pids().filter_map(Pid::from_raw).collect();
+        for pid in ended {
+            let _ = waitpid(Some(pid), WaitOptions::NOHANG);
+        }
+        if left.is_empty() || Instant::now() > end {
+            return;
         }
         std::thread::sleep(SHORT_LOOK);
     }
@@ -94,12 +107,6 @@ pub(crate) fn end_strays(before: &Before, known: &BTreeSet<i32>) {
 
 fn is_of_own_group(pid: i32) -> bool {
     Pid::from_raw(pid).is_some_and(|pid| getpgid(Some(pid)) == Ok(getpgrp()))
-}
-
-/// Whether a killed process is no child, or not any more.
-fn is_reaped(pid: i32) -> bool {
-    let Some(pid) = Pid::from_raw(pid) else { return true };
-    !matches!(waitpid(Some(pid), WaitOptions::NOHANG), Ok(None))
 }
 
 fn send(pid: i32, signal: Signal) {
@@ -110,51 +117,9 @@ fn send(pid: i32, signal: Signal) {
     }
 }
 
-/// The running processes below this one, and their names.
-fn descendants() -> BTreeMap<i32, String> {
-    let mut found = BTreeMap::new();
-    collect(&mut found, |_| true);
-    found
-}
-
-/// Those of them that are the wanted children, or below one.
-fn collect(found: &mut BTreeMap<i32, String>, is_wanted: impl Fn(i32) -> bool) {
-    let mut children: BTreeMap<i32, Vec<(i32, String)>> = BTreeMap::new();
-    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let stats = entries.filter(|it| it.file_name().as_encoded_bytes()[0].is_ascii_digit());
-    for process in stats.filter_map(|it| std::fs::read_to_string(it.path().join("stat")).ok()) {
-        if let Some((pid, name, parent)) = running(&process) {
-            children.entry(parent).or_default().push((pid, name.to_owned()));
-        }
-    }
-    let this = getpid().as_raw_nonzero().get();
-    let mut open = vec![this];
-    while let Some(parent) = open.pop() {
-        let below = children.remove(&parent).into_iter().flatten();
-        for (pid, name) in below.filter(|(pid, _)| parent != this || is_wanted(*pid)) {
-            open.push(pid);
-            found.insert(pid, name);
-        }
-    }
-}
-
-/// Reads `PID (NAME) STATE PARENT …`; none for what has ended already.
-fn running(stat: &str) -> Option<(i32, &str, i32)> {
-    let (pid, rest) = stat.split_once(" (")?;
-    let (name, rest) = rest.rsplit_once(") ")?;
-    let mut rest = rest.split(' ');
-    let is_running = rest.next().is_some_and(|state| !matches!(state, "Z" | "X"));
-    Some((pid.parse().ok()?, name, rest.next()?.parse().ok()?)).filter(|_| is_running)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::running;
-
-    #[test]
-    fn a_name_may_have_anything_in_it() {
-        assert_eq!(running("7 (a) R 1 (b)) S 3 7 7"), Some((7, "a) R 1 (b)", 3)));
-        assert_eq!(running("7 (a) Z 3 7 7"), None);
-        assert_eq!(running(""), None);
+/// Kills those that one look after the other may miss, since they are others by then.
+fn kill_groups(left: &Below) {
+    for group in left.groups() {
+        let _ = kill_process_group(group, Signal::KILL);
     }
 }

@@ -71,7 +71,7 @@ fn conduct(args: &RunArgs) -> Result<Exit, String> {
     let signals = Signals::hold()?;
     let plan = plan(&selected, trials, !args.no_twin);
     let folder = output.folder()?;
-    let spool = Spool::new(folder.path())?;
+    let spool = Spool::new()?;
     let progress = Progress::new(plan.len());
     let timeout = args.timeout;
     let play = |index: usize, crew: &Crew| -> Result<Verdict, String> {

@@ -1,7 +1,7 @@
 //! Where results go, and where runs take place.
 
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::Planned;
 use crate::cli::{Format, Report, RunArgs};
@@ -97,10 +97,6 @@ impl Output {
 }
 
 impl Folder {
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// The place of one run.
     pub(super) fn of(&self, index: usize, run: Planned<'_>) -> PathBuf {
         let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
@@ -119,7 +115,6 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(self.path.join("records"));
         // What a failed run leaves behind is named in its record, and stays.
         let _ = fs::remove_dir(self.path.join("runs"));
         let _ = fs::remove_dir(&self.path);
