@@ -10,6 +10,7 @@ use crate::report::text;
 use crate::results::{self, Results, Tally, Writer};
 use crate::run;
 use crate::run::spool::Settling;
+use crate::supervise::{self, Order};
 use crate::verdict;
 
 pub(crate) fn run(args: &GradeArgs) -> Exit {
@@ -46,7 +47,8 @@ fn grade(results: Results, file: &Path, allows_programs: bool) -> Result<Exit, S
     for mut record in runs {
         if record.wiring_error.is_none() && record.skipped.is_none() && !record.twin {
             let base = Path::new(&record.document).parent().unwrap_or(Path::new(""));
-            let place = Place { base, folder: folder.path(), runs: &|_, _| () };
+            let supervised = |order: &Order| supervise::finish(supervise::start()?, order);
+            let place = Place { base, folder: folder.path(), supervised: &supervised };
             record.graders = graders::judge(&record, allows_programs, place);
         }
         verdict::judge(&mut record);

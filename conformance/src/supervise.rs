@@ -5,10 +5,10 @@
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, OsString};
 use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
@@ -16,7 +16,10 @@ use nix::fcntl::OFlag;
 use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawn};
 use nix::sys::signal::SigSet;
 use nix::sys::stat::Mode;
-use rustix::process::{Pid, Signal, getppid, kill_process_group, set_parent_process_death_signal};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{
+    Pid, Signal, getppid, kill_process, kill_process_group, set_parent_process_death_signal,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::exec::command::{Ended, reap};
@@ -27,26 +30,35 @@ use crate::exit::Exit;
 /// How long an agent that was asked to end may take.
 const GRACE: Duration = Duration::from_secs(6);
 
+/// How much longer than its agent a supervisor may take to end what that left.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How often a supervisor is told to go on, which its agent may have stopped.
+const LOOK: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
+
 /// What runs a script that does not say what runs it.
 const SHELL: &CStr = c"/bin/sh";
 
-/// What to run.
+/// What to do about a prompt that cannot be a word of a command line.
+const HINT: &str = "; where that is the prompt, give it as {prompt_file}";
+
+/// What to run. Paths need not be UTF-8.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Order {
     /// The program.
-    pub(crate) program: PathBuf,
+    pub(crate) program: OsString,
     /// Its arguments.
     pub(crate) arguments: Vec<String>,
     /// Variables beside those of this program.
-    pub(crate) environment: Vec<(String, String)>,
+    pub(crate) environment: Vec<(OsString, OsString)>,
     /// Where it runs.
-    pub(crate) directory: PathBuf,
+    pub(crate) directory: OsString,
     /// What it reads on standard input.
-    pub(crate) stdin: PathBuf,
+    pub(crate) stdin: OsString,
     /// Where its standard output goes.
-    pub(crate) stdout: PathBuf,
+    pub(crate) stdout: OsString,
     /// Where its standard error goes.
-    pub(crate) stderr: PathBuf,
+    pub(crate) stderr: OsString,
     /// How long it may take.
     pub(crate) timeout_ms: u64,
     /// The runner, with which the supervisor ends.
@@ -132,26 +144,31 @@ fn spawn(order: &Order) -> Result<Pid, String> {
     };
     std::env::set_current_dir(&order.directory).map_err(|error| failed(&error))?;
     let mut environment: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
-    environment.extend(order.environment.iter().map(|(name, value)| (name.into(), value.into())));
+    environment.extend(order.environment.iter().cloned());
     let environment = environment
         .iter()
         .map(|(name, value)| CString::new([name.as_bytes(), b"=", value.as_bytes()].concat()));
     let environment: Vec<CString> =
         environment.collect::<Result<_, _>>().map_err(|error| failed(&error))?;
-    let words = std::iter::once(order.program.as_os_str().as_bytes())
+    let words = std::iter::once(order.program.as_bytes())
         .chain(order.arguments.iter().map(String::as_bytes))
         .map(CString::new);
-    let mut words: Vec<CString> =
-        words.collect::<Result<_, _>>().map_err(|error| failed(&error))?;
+    let mut words: Vec<CString> = words
+        .collect::<Result<_, _>>()
+        .map_err(|_| failed(&format!("a word of its command line holds a NUL{HINT}")))?;
     let streams = streams(order).map_err(|error| failed(&error.desc()))?;
     let attributes = attributes().map_err(|error| failed(&error.desc()))?;
-    let mut agent = posix_spawn(&order.program, &streams, &attributes, &words, &environment);
+    let mut agent =
+        posix_spawn(order.program.as_os_str(), &streams, &attributes, &words, &environment);
     if agent == Err(Errno::ENOEXEC) {
         // A script that does not say what runs it.
         words.insert(0, CString::from(SHELL));
         agent = posix_spawn(SHELL, &streams, &attributes, &words, &environment);
     }
-    let agent = agent.map_err(|error| failed(&error.desc()))?;
+    let agent = agent.map_err(|error| match error {
+        Errno::E2BIG => failed(&format!("its command line is too long{HINT}")),
+        error => failed(&error.desc()),
+    })?;
     Pid::from_raw(agent.as_raw()).ok_or_else(|| failed(&"it is gone"))
 }
 
@@ -171,10 +188,11 @@ fn attributes() -> Result<PosixSpawnAttr, Errno> {
 
 fn streams(order: &Order) -> Result<PosixSpawnFileActions, Errno> {
     let mut streams = PosixSpawnFileActions::init()?;
-    let (mode, written) = (Mode::S_IRUSR | Mode::S_IWUSR, OFlag::O_WRONLY | OFlag::O_CREAT);
-    streams.add_open(0, &order.stdin, OFlag::O_RDONLY, Mode::empty())?;
-    streams.add_open(1, &order.stdout, written | OFlag::O_TRUNC, mode)?;
-    streams.add_open(2, &order.stderr, written | OFlag::O_TRUNC, mode)?;
+    // Whoever opens them again, as /dev/stderr, writes at the end, too.
+    let written = OFlag::O_WRONLY | OFlag::O_APPEND;
+    streams.add_open(0, order.stdin.as_os_str(), OFlag::O_RDONLY, Mode::empty())?;
+    streams.add_open(1, order.stdout.as_os_str(), written, Mode::empty())?;
+    streams.add_open(2, order.stderr.as_os_str(), written, Mode::empty())?;
     Ok(streams)
 }
 
@@ -190,50 +208,64 @@ fn wait(agent: Pid, deadline: Instant, signals: &Signals) -> Result<HowItEnded, 
     let mut is_asked = false;
     loop {
         let received = signals.wait(Some(until))?;
+        let is_late = Instant::now() >= deadline;
+        timed_out |= is_asked && is_late;
         if let Some(how) = reap(Some(agent)) {
             return Ok(HowItEnded { how: Some(how), timed_out });
         }
-        match received {
-            Some(Received::Child) => {}
-            None if is_asked => {
-                let _ = kill_process_group(agent, Signal::KILL);
-                until = Instant::now() + GRACE;
-            }
-            None | Some(Received::Ending { .. }) => {
-                timed_out = received.is_none();
-                is_asked = true;
-                // It may have ended this very moment.
-                let _ = kill_process_group(agent, Signal::TERM);
-                until = Instant::now() + GRACE;
-            }
+        if received == Some(Received::Child) {
+            continue;
         }
+        // Whoever asks twice does not want to wait.
+        let signal = if is_asked { Signal::KILL } else { Signal::TERM };
+        timed_out |= is_late;
+        is_asked = true;
+        // It may have ended this very moment; a stopped one must go on to end.
+        let _ = kill_process_group(agent, signal);
+        let _ = kill_process_group(agent, Signal::CONT);
+        until = Instant::now() + GRACE;
     }
 }
 
 /// The runner's side: starts a supervisor, which is not waited for yet.
-pub(crate) fn start(order: &Order) -> Result<std::process::Child, String> {
+pub(crate) fn start() -> Result<Child, String> {
     let this = std::env::current_exe()
         .map_err(|error| format!("cannot tell where this program is: {error}"))?;
-    let mut child = Command::new(this)
+    Command::new(this)
         .arg("supervise")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .process_group(0)
         .spawn()
-        .map_err(|error| format!("cannot start a supervisor: {error}"))?;
-    let text = serde_json::to_string(order).expect("string keys always serialise");
-    let mut stdin = child.stdin.take().expect("its input is a pipe");
-    stdin
-        .write_all(text.as_bytes())
-        .map_err(|error| format!("cannot give the supervisor its order: {error}"))?;
-    Ok(child)
+        .map_err(|error| format!("cannot start a supervisor: {error}"))
 }
 
-/// Waits for a supervisor, and reads what became of the agent.
-pub(crate) fn finish(child: std::process::Child) -> Result<Outcome, String> {
+/// Gives a supervisor its order, and waits for what became of the agent.
+pub(crate) fn finish(mut child: Child, order: &Order) -> Result<Outcome, String> {
+    let text = serde_json::to_string(order).expect("string keys always serialise");
+    let mut stdin = child.stdin.take().expect("its input is a pipe");
+    let written = stdin.write_all(text.as_bytes());
+    drop(stdin);
+    watch(&child, Duration::from_millis(order.timeout_ms));
     let output = child
         .wait_with_output()
         .map_err(|error| format!("cannot wait for the supervisor: {error}"))?;
+    written.map_err(|error| format!("cannot give the supervisor its order: {error}"))?;
     serde_json::from_slice(&output.stdout)
         .map_err(|_| format!("the supervisor ended with {}, and no outcome", output.status))
+}
+
+/// Looks after a supervisor until it says something or ends: one that was
+/// stopped goes on, and one that takes far too long is killed.
+fn watch(child: &Child, timeout: Duration) {
+    let Some(pid) = Pid::from_raw(child.id().cast_signed()) else { return };
+    let Some(stdout) = &child.stdout else { return };
+    let end = Instant::now().checked_add(timeout + PATIENCE);
+    let mut fds = [PollFd::from_borrowed_fd(stdout.as_fd(), PollFlags::IN)];
+    while !poll(&mut fds, Some(&LOOK)).is_ok_and(|ready| ready > 0) {
+        let _ = kill_process(pid, Signal::CONT);
+        if end.is_some_and(|end| Instant::now() > end) {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+    }
 }

@@ -1,24 +1,45 @@
 //! The workspace of one run: made, looked at before, looked at after.
 
+mod make;
+mod remove;
+
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
+use std::ffi::OsStr;
+use std::fs::{self, File, FileType};
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use fixtures::document::task::Task;
+use nix::errno::Errno;
+use nix::fcntl::OFlag;
 use sha2::{Digest, Sha256};
+
+pub(crate) use make::make;
+pub(crate) use remove::remove;
+
+/// What a snapshot calls the place itself.
+pub(crate) const ROOT: &str = ".";
+
+/// A larger file is known by what the filesystem says of it: it may be all
+/// hole, and need no disk but much patience.
+const MAX_DIGEST_BYTES: u64 = 256 << 20;
 
 /// What stands at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Entry {
     /// A file, by its digest.
     File(String),
+    /// A large file, by its number, its size and its last change.
+    Large { number: u64, bytes: u64, changed: (i64, i64) },
     /// A directory.
     Directory,
     /// A link, by what it says.
     Link(PathBuf),
     /// Something else: a socket, a pipe, a device.
     Other,
+    /// A file or directory that nobody may look into.
+    Sealed { is_directory: bool },
 }
 
 /// What stands in a workspace, by relative path.
@@ -33,87 +54,96 @@ pub(crate) struct Difference {
     pub(crate) after: Option<Entry>,
 }
 
-/// Makes the workspace of a task at `place`; `base` is where the document is.
-pub(crate) fn make(task: &Task, base: &Path, place: &Path) -> Result<(), String> {
-    let failed = |error: io::Error| format!("cannot make `{}`: {error}", place.display());
-    fs::create_dir(place).map_err(failed)?;
-    if let Some(template) = &task.workspace {
-        let template = base.join(template);
-        copy(&template, place)
-            .map_err(|error| format!("cannot copy `{}`: {error}", template.display()))?;
-    }
-    for (path, text) in &task.files {
-        let path = place.join(path);
-        let written =
-            path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&path, text));
-        written.map_err(|error| format!("cannot write `{}`: {error}", path.display()))?;
-    }
-    Ok(())
-}
-
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let (source, place) = (entry.path(), to.join(entry.file_name()));
-        let kind = entry.file_type()?;
-        if kind.is_dir() {
-            fs::create_dir(&place)?;
-            copy(&source, &place)?;
-        } else if kind.is_symlink() {
-            std::os::unix::fs::symlink(fs::read_link(&source)?, &place)?;
-        } else {
-            fs::copy(&source, &place)?;
-        }
-    }
-    Ok(())
-}
-
 /// What stands at any path, with all that is below it; none where nothing does.
 pub(crate) fn state(path: &Path) -> Option<Snapshot> {
-    let kind = fs::symlink_metadata(path).ok()?.file_type();
-    if kind.is_dir() {
+    let about = fs::symlink_metadata(path).ok()?;
+    if about.is_dir() {
         return look(path).ok();
     }
-    let entry = match kind.is_file() {
-        true => Entry::File(digest(path).ok()?),
-        false if kind.is_symlink() => Entry::Link(fs::read_link(path).ok()?),
-        false => Entry::Other,
-    };
-    Some(Snapshot::from([(String::new(), entry)]))
+    let entry = entry(path, about.file_type()).ok()?;
+    Some(Snapshot::from([(ROOT.to_owned(), entry)]))
 }
 
-/// Looks at everything below a directory.
+/// Looks at everything below a directory, and at what stands in its place if
+/// it is none any more.
 pub(crate) fn look(place: &Path) -> Result<Snapshot, String> {
+    let failed = |path: &Path, error| format!("cannot look at `{}`: {error}", path.display());
     let mut snapshot = Snapshot::new();
-    look_below(place, "", &mut snapshot)
-        .map_err(|error| format!("cannot look at `{}`: {error}", place.display()))?;
+    let Ok(about) = fs::symlink_metadata(place) else { return Ok(snapshot) };
+    let root = entry(place, about.file_type()).map_err(|error| failed(place, error))?;
+    let mut open: Vec<(PathBuf, String)> = Vec::new();
+    if root == Entry::Directory {
+        open.push((place.to_owned(), String::new()));
+    }
+    snapshot.insert(ROOT.to_owned(), root);
+    while let Some((folder, prefix)) = open.pop() {
+        let entries = fs::read_dir(&folder).and_then(|all| all.collect::<io::Result<Vec<_>>>());
+        let entries = match entries {
+            Ok(entries) => entries,
+            Err(error) if is_sealed(&error) => {
+                let name = prefix.strip_suffix('/').unwrap_or(ROOT).to_owned();
+                snapshot.insert(name, Entry::Sealed { is_directory: true });
+                continue;
+            }
+            Err(error) => return Err(failed(&folder, error)),
+        };
+        for found in entries {
+            let (path, name) = (found.path(), format!("{prefix}{}", name(&found.file_name())));
+            let entry = found.file_type().and_then(|kind| entry(&path, kind));
+            let entry = entry.map_err(|error| failed(&path, error))?;
+            if entry == Entry::Directory {
+                open.push((path, format!("{name}/")));
+            }
+            snapshot.insert(name, entry);
+        }
+    }
     Ok(snapshot)
 }
 
-fn look_below(folder: &Path, prefix: &str, found: &mut Snapshot) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
-        let (path, kind) = (entry.path(), entry.file_type()?);
-        let what = if kind.is_dir() {
-            look_below(&path, &format!("{name}/"), found)?;
-            Entry::Directory
-        } else if kind.is_symlink() {
-            Entry::Link(fs::read_link(&path)?)
-        } else if kind.is_file() {
-            Entry::File(digest(&path)?)
-        } else {
-            Entry::Other
-        };
-        found.insert(name, what);
+/// A name as text, in which no two names are one.
+fn name(name: &OsStr) -> String {
+    match name.to_str() {
+        Some(name) => name.to_owned(),
+        None => name.as_bytes().escape_ascii().to_string(),
     }
-    Ok(())
 }
 
-fn digest(path: &Path) -> io::Result<String> {
+fn entry(path: &Path, kind: FileType) -> io::Result<Entry> {
+    let entry = match () {
+        () if kind.is_dir() => Ok(Entry::Directory),
+        () if kind.is_symlink() => fs::read_link(path).map(Entry::Link),
+        () if kind.is_file() => of_file(path),
+        () => Ok(Entry::Other),
+    };
+    match entry {
+        Err(error) if is_sealed(&error) => Ok(Entry::Sealed { is_directory: false }),
+        entry => entry,
+    }
+}
+
+/// Whether an error says something about the file, and not about this program.
+fn is_sealed(error: &io::Error) -> bool {
+    let errno = error.raw_os_error().map(Errno::from_raw);
+    use Errno::{EACCES, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM};
+    errno.is_some_and(|it| [EACCES, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM].contains(&it))
+}
+
+fn of_file(path: &Path) -> io::Result<Entry> {
+    let file = open(path)?;
+    let about = file.metadata()?;
+    if about.len() > MAX_DIGEST_BYTES {
+        let changed = (about.ctime(), about.ctime_nsec());
+        return Ok(Entry::Large { number: about.ino(), bytes: about.len(), changed });
+    }
     let mut digest = Sha256::new();
-    io::copy(&mut fs::File::open(path)?, &mut digest)?;
-    Ok(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    io::copy(&mut file.take(MAX_DIGEST_BYTES), &mut digest)?;
+    Ok(Entry::File(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()))
+}
+
+/// Opens a file, and nothing else that may have come in its place.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
+    File::options().read(true).custom_flags(flags.bits()).open(path)
 }
 
 /// What is not as before, by path. A directory that is there for its files is no change.
@@ -131,7 +161,11 @@ pub(crate) fn differences(before: &Snapshot, after: &Snapshot) -> Vec<Difference
     });
     let found: Vec<Difference> = differences.collect();
     let folder_of = |path: &str| format!("{path}/");
-    let has_inside = |path: &str| found.iter().any(|it| it.path.starts_with(&folder_of(path)));
+    let has_inside = |path: &str| {
+        let folder = folder_of(path);
+        let first = found.partition_point(|it| it.path < folder);
+        found.get(first).is_some_and(|it| it.path.starts_with(&folder))
+    };
     found
         .iter()
         .filter(|it| {

@@ -4,9 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, getpid, kill_process, set_child_subreaper};
+use rustix::process::{
+    Pid, Signal, WaitOptions, getpgid, getpgrp, getpid, kill_process, kill_process_group,
+    set_child_subreaper, waitpid,
+};
 
 use super::command::reap;
+use super::processes::Below;
 use super::signals::{Received, Signals};
 
 /// How long a server may take to see that its client is gone.
@@ -21,6 +25,12 @@ const LAST: Duration = Duration::from_secs(2);
 /// How often processes are looked at that are not this one's children.
 const LOOK: Duration = Duration::from_millis(20);
 
+/// The same of those that were killed.
+const SHORT_LOOK: Duration = Duration::from_millis(2);
+
+/// So many are named.
+const MOST_NAMES: usize = 100;
+
 /// Who was there before the command.
 #[derive(Debug)]
 pub(crate) struct Before(BTreeSet<i32>);
@@ -29,7 +39,7 @@ pub(crate) struct Before(BTreeSet<i32>);
 pub(crate) fn adopt() -> Before {
     // Where that cannot be, the children of the command are out of reach.
     let _ = set_child_subreaper(Some(getpid()));
-    Before(descendants().into_keys().collect())
+    Before(Below::look(|_| true).running.into_keys().collect())
 }
 
 /// Ends what the command has left behind: waits, asks, kills. Returns what did
@@ -39,30 +49,64 @@ pub(crate) fn end(before: &Before, signals: &Signals) -> Result<Vec<String>, Str
     for (signal, patience) in
         [(None, PATIENCE), (Some(Signal::TERM), GRACE), (Some(Signal::KILL), LAST)]
     {
+        let is_last = signal == Some(Signal::KILL);
         let mut asked = BTreeSet::new();
         let end = Instant::now() + patience;
         loop {
+            let left = Below::look(|pid| !before.0.contains(&pid));
             reap(None);
-            let mut left = descendants();
-            left.retain(|pid, _| !before.0.contains(pid));
             if left.is_empty() {
                 return Ok(named.into_values().collect());
             }
             if let Some(signal) = signal {
-                let fresh = left.iter().filter(|(pid, _)| asked.insert(**pid));
-                fresh.for_each(|(pid, _)| send(*pid, signal));
-                named.extend(left.into_iter().map(|(pid, name)| (pid, format!("{name} ({pid})"))));
+                let fresh = left.running.keys().filter(|pid| asked.insert(**pid));
+                fresh.for_each(|pid| send(*pid, signal));
+                if is_last {
+                    kill_groups(&left);
+                }
+                for (pid, name) in left.running {
+                    if named.len() < MOST_NAMES {
+                        named.insert(pid, format!("{name} ({pid})"));
+                    }
+                }
             }
             let now = Instant::now();
             let received = signals.wait(Some(end.min(now + LOOK)))?;
             // Whoever asks twice does not want to wait.
             let is_urged = matches!(received, Some(Received::Ending { .. }));
-            if now >= end || is_urged {
+            if now >= end || (is_urged && !is_last) {
                 break;
             }
         }
     }
     Ok(named.into_values().collect())
+}
+
+/// Kills children that came to this process from others: they are neither of
+/// its own group nor among the known ones. What is below the known stays.
+pub(crate) fn end_strays(before: &Before, known: &BTreeSet<i32>) {
+    let end = Instant::now() + LAST;
+    let is_stray = |pid| !before.0.contains(&pid) && !known.contains(&pid) && !is_of_own_group(pid);
+    loop {
+        let left = Below::look(is_stray);
+        for pid in left.running.keys() {
+            send(*pid, Signal::KILL);
+        }
+        kill_groups(&left);
+        // Those that ended go as they come; others in this process wait for theirs.
+        let ended: Vec<Pid> = left.pids().filter_map(Pid::from_raw).collect();
+        for pid in ended {
+            let _ = waitpid(Some(pid), WaitOptions::NOHANG);
+        }
+        if left.is_empty() || Instant::now() > end {
+            return;
+        }
+        std::thread::sleep(SHORT_LOOK);
+    }
+}
+
+fn is_of_own_group(pid: i32) -> bool {
+    Pid::from_raw(pid).is_some_and(|pid| getpgid(Some(pid)) == Ok(getpgrp()))
 }
 
 fn send(pid: i32, signal: Signal) {
@@ -73,44 +117,9 @@ fn send(pid: i32, signal: Signal) {
     }
 }
 
-/// The running processes below this one, and their names.
-fn descendants() -> BTreeMap<i32, String> {
-    let mut children: BTreeMap<i32, Vec<(i32, String)>> = BTreeMap::new();
-    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let stats = entries.filter(|it| it.file_name().as_encoded_bytes()[0].is_ascii_digit());
-    for process in stats.filter_map(|it| std::fs::read_to_string(it.path().join("stat")).ok()) {
-        if let Some((pid, name, parent)) = running(&process) {
-            children.entry(parent).or_default().push((pid, name.to_owned()));
-        }
-    }
-    let mut found = BTreeMap::new();
-    let mut open = vec![getpid().as_raw_nonzero().get()];
-    while let Some(parent) = open.pop() {
-        for (pid, name) in children.remove(&parent).into_iter().flatten() {
-            open.push(pid);
-            found.insert(pid, name);
-        }
-    }
-    found
-}
-
-/// Reads `PID (NAME) STATE PARENT …`; none for what has ended already.
-fn running(stat: &str) -> Option<(i32, &str, i32)> {
-    let (pid, rest) = stat.split_once(" (")?;
-    let (name, rest) = rest.rsplit_once(") ")?;
-    let mut rest = rest.split(' ');
-    let is_running = rest.next().is_some_and(|state| !matches!(state, "Z" | "X"));
-    Some((pid.parse().ok()?, name, rest.next()?.parse().ok()?)).filter(|_| is_running)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::running;
-
-    #[test]
-    fn a_name_may_have_anything_in_it() {
-        assert_eq!(running("7 (a) R 1 (b)) S 3 7 7"), Some((7, "a) R 1 (b)", 3)));
-        assert_eq!(running("7 (a) Z 3 7 7"), None);
-        assert_eq!(running(""), None);
+/// Kills those that one look after the other may miss, since they are others by then.
+fn kill_groups(left: &Below) {
+    for group in left.groups() {
+        let _ = kill_process_group(group, Signal::KILL);
     }
 }

@@ -4,6 +4,7 @@ pub(crate) mod command;
 mod evidence;
 pub(crate) mod leftovers;
 mod mocks;
+mod processes;
 pub(crate) mod signals;
 pub(crate) mod wiring;
 

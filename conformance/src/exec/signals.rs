@@ -46,7 +46,10 @@ impl Signals {
         let ending = ENDING.into_iter();
         let ending = ending.filter(|it| !entry.contains(*it) && !ignored.contains(it));
         let held: SigSet = ending.chain([Signal::SIGCHLD]).collect();
-        held.thread_swap_mask(SigmaskHow::SIG_BLOCK).map_err(unreadable)?;
+        // A file that must not grow is an error, and no reason to die.
+        let mut blocked = held;
+        blocked.add(Signal::SIGXFSZ);
+        blocked.thread_swap_mask(SigmaskHow::SIG_BLOCK).map_err(unreadable)?;
         let flags = SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC;
         let waiting = SignalFd::with_flags(&held, flags).map_err(unreadable)?;
         Ok(Signals { entry, waiting })

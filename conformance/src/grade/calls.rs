@@ -173,6 +173,12 @@ fn place(
     owners: &mut [Option<usize>],
     tried: &mut [bool],
 ) -> bool {
+    // One that nobody has, before anybody is asked to give up theirs.
+    let free = |call: &usize| owners[*call].is_none() && fits(&wanted[index], given[*call], story);
+    if let Some(call) = (0..given.len()).find(free) {
+        owners[call] = Some(index);
+        return true;
+    }
     for call in 0..given.len() {
         if tried[call] || !fits(&wanted[index], given[call], story) {
             continue;

@@ -1,8 +1,11 @@
 //! Where a report is written to, run by run.
 
-use std::fs::{self, File};
+use std::fs::{File, Permissions};
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+
+use tempfile::{NamedTempFile, TempPath};
 
 use super::table::Table;
 use super::text;
@@ -13,8 +16,8 @@ use crate::results::{Record, Summary, Writer};
 pub(crate) struct Sink {
     name: String,
     kind: Kind,
-    /// What the file is called until it is whole, and afterwards.
-    moved: Option<(PathBuf, PathBuf)>,
+    /// A file that is moved to its place when it is whole.
+    moved: Option<(TempPath, PathBuf)>,
 }
 
 enum Kind {
@@ -22,17 +25,37 @@ enum Kind {
     Text { to: Box<dyn Write>, is_styled: bool, table: Table },
 }
 
+/// A file that is there as a whole or not at all: nobody else writes to it,
+/// and it goes with the value unless it is finished.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    file: NamedTempFile,
+    path: PathBuf,
+}
+
+impl Draft {
+    pub(crate) fn new(path: PathBuf) -> Result<Draft, String> {
+        let failed = |error: io::Error| format!("cannot write `{}`: {error}", path.display());
+        if path.is_dir() {
+            return Err(failed(io::ErrorKind::IsADirectory.into()));
+        }
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".results-").suffix(".part").permissions(Permissions::from_mode(0o666));
+        let file = builder.tempfile_in(path.parent().unwrap_or(Path::new("."))).map_err(failed)?;
+        Ok(Draft { file, path })
+    }
+}
+
 impl Sink {
-    pub(crate) fn file(format: Format, path: &Path) -> Result<Sink, String> {
-        let to = Box::new(BufWriter::new(create(path)?));
-        Sink::new(format, path.display().to_string(), to, false)
+    pub(crate) fn file(format: Format, path: &Path, file: File) -> Result<Sink, String> {
+        Sink::new(format, path.display().to_string(), Box::new(BufWriter::new(file)), false)
     }
 
-    /// Writes a file that is there as a whole or not at all.
-    pub(crate) fn whole_file(format: Format, path: &Path) -> Result<Sink, String> {
-        let draft = path.with_extension("part");
-        let sink = Sink::file(format, &draft)?;
-        Ok(Sink { moved: Some((draft, path.to_owned())), ..sink })
+    pub(crate) fn draft(format: Format, draft: Draft) -> Result<Sink, String> {
+        let Draft { file, path } = draft;
+        let (file, part) = file.into_parts();
+        let sink = Sink::file(format, &path, file)?;
+        Ok(Sink { moved: Some((part, path)), ..sink })
     }
 
     pub(crate) fn stdout(format: Format) -> Result<Sink, String> {
@@ -78,7 +101,7 @@ impl Sink {
             }
         };
         ignore_gone_reader(written)
-            .and_then(|()| moved.map_or(Ok(()), |(draft, path)| fs::rename(draft, path)))
+            .and_then(|()| moved.map_or(Ok(()), |(part, path)| Ok(part.persist(path)?)))
             .map_err(|error| format!("cannot write to `{name}`: {error}"))
     }
 

@@ -19,15 +19,20 @@ pub(crate) fn run(record: &Record, is_styled: bool) -> String {
     let verdict = record.verdict.name();
     let name = run_name(&record.name(), record.trial, record.twin);
     // A string takes any text.
-    let _ = writeln!(text, "{before}{verdict:<7}{after} {name} ({:.0} ms)", record.duration_ms);
+    let _ = writeln!(
+        text,
+        "{before}{verdict:<7}{after} {} ({:.0} ms)",
+        on_one_line(&name),
+        record.duration_ms
+    );
     let mut line = |what: &str| {
-        let _ = writeln!(text, "        {what}");
+        let _ = writeln!(text, "        {}", on_one_line(what));
     };
     if let Some(reason) = &record.reason {
-        line(&on_one_line(reason));
+        line(reason);
     }
     for violation in record.violations.iter().skip(1) {
-        line(&on_one_line(&verdict::told(violation)));
+        line(&verdict::told(violation));
     }
     let modes = &record.dependency_modes;
     let kinds = [("mcp", &modes.mcp), ("commands", &modes.commands)];
@@ -50,8 +55,8 @@ pub(crate) fn run(record: &Record, is_styled: bool) -> String {
     text
 }
 
-/// Text on one line, whole.
-fn on_one_line(text: &str) -> String {
+/// Text on one line, whole, without what would move a terminal's cursor.
+pub(crate) fn on_one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 

@@ -136,7 +136,7 @@ impl Agent<'_> {
             Agent::Command(template) => {
                 let mut words = template.fill_in(wired, prompt)?.into_iter();
                 let name = words.next().unwrap_or_default();
-                let program = command::find(OsStr::new(&name), OsStr::new(&wired.path))
+                let program = command::find(OsStr::new(&name), &wired.path)
                     .map_err(|not_run| format!("the agent does not start: {}", not_run.reason))?;
                 // The agent starts in its workspace.
                 let program = std::path::absolute(&program)

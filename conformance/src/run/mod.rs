@@ -21,7 +21,9 @@ use crate::exec::signals::Signals;
 use crate::exit::Exit;
 use crate::find;
 use crate::results::{self, Record, Tally, Verdict};
+use crate::workspace;
 use agent::{Agent, Template};
+use crew::Crew;
 use output::Output;
 use play::Run;
 use progress::Progress;
@@ -68,17 +70,16 @@ fn conduct(args: &RunArgs) -> Result<Exit, String> {
     let signals = Signals::hold()?;
     let plan = plan(&selected, trials, !args.no_twin);
     let folder = output.folder()?;
-    let spool = Spool::new(folder.path())?;
+    let spool = Spool::new()?;
     let progress = Progress::new(plan.len());
     let timeout = args.timeout;
-    let play = |index: usize, runs: &dyn Fn(i32, bool)| -> Result<Verdict, String> {
+    let play = |index: usize, crew: &Crew| -> Result<Verdict, String> {
         let planned = plan[index];
-        let place = folder.of(index, planned);
-        let record = played(planned, template.as_ref(), timeout, &place, runs);
+        let place = folder.made(index, planned);
+        let record = played(planned, template.as_ref(), timeout, &place, crew);
         let is_kept = args.keep_sessions || (record.wiring_error.is_some() && !args.clean);
         if !is_kept {
-            // What cannot be removed now goes with the folder around it.
-            let _ = std::fs::remove_dir_all(&place);
+            remove(&place);
         }
         spool.keep(index, &record)?;
         Ok(record.verdict)
@@ -94,18 +95,30 @@ fn conduct(args: &RunArgs) -> Result<Exit, String> {
     progress.finish();
     let is_trial = |index: &usize| !plan[*index].twin;
     let not_run = done.results.iter().enumerate().filter(|(_, it)| it.is_none());
-    let not_run = not_run.map(|(index, _)| index).filter(is_trial).count() as u64;
+    let not_run: Vec<usize> = not_run.map(|(index, _)| index).collect();
+    if !args.keep_sessions {
+        // An interrupted run is none, whatever became of it.
+        not_run.iter().for_each(|index| remove(&folder.of(*index, plan[*index])));
+    }
+    let not_run = not_run.into_iter().filter(is_trial).count() as u64;
+    let is_lost = |result: &Option<_>| !matches!(result, Some(Ok(_)));
+    let ran = (0..plan.len()).filter(|index| !is_lost(&done.results[*index]));
+    let mut tally = Tally::new(k, trials, not_run);
+    output.write(spool.settled(ran), &mut tally)?;
     if let Some(reason) = done.results.iter().flatten().find_map(|it| it.as_ref().err()) {
         return Err(reason.clone());
     }
-    let ran = (0..plan.len()).filter(|index| done.results[*index].is_some());
-    let mut tally = Tally::new(k, trials, not_run);
-    output.write(spool.settled(ran), &mut tally)?;
     Ok(match done.interrupted {
         // Fits: signals are few.
         Some(signal) => Exit::Command(128 + signal as u8),
         None => exit(&tally, args.require_pass.map(|it| it.part)),
     })
+}
+
+fn remove(place: &Path) {
+    if let Err(error) = workspace::remove(place) {
+        crate::note(&format!("note: cannot remove `{}`: {error}", place.display()));
+    }
 }
 
 /// How many trials of a task there are, and how many of them count for pass^k.
@@ -140,7 +153,7 @@ fn played(
     template: Option<&Template>,
     timeout: Duration,
     place: &Path,
-    runs: &dyn Fn(i32, bool),
+    crew: &Crew,
 ) -> Record {
     let Planned { case, task, trial, twin } = planned;
     let script = task.self_test.as_ref().map(|it| &*it.good);
@@ -155,7 +168,7 @@ fn played(
             "the task has no `self_test.good`, which the scripted agent plays",
         );
     }
-    play::play(&run, place, runs)
+    play::play(&run, place, crew)
 }
 
 /// The toolkit's own programs are looked for before anything is made.

@@ -55,15 +55,20 @@ pub(super) fn contacts(fold: &Fold) -> Vec<String> {
     all.into_iter().collect()
 }
 
+/// An empty file, for something that the agent will write.
+pub(super) fn made(file: &Path) -> Result<File, String> {
+    let made = File::options().read(true).write(true).create_new(true).open(file);
+    made.map_err(|error| format!("cannot make `{}`: {error}", file.display()))
+}
+
 /// What the agent said: all of it, or its end, and how many bytes are missing then.
-pub(super) fn answer(file: &Path) -> io::Result<(String, u64)> {
+pub(super) fn answer(file: File) -> io::Result<(String, u64)> {
     let (bytes, missing) = tail(file, MAX_ANSWER_BYTES)?;
     Ok((String::from_utf8_lossy(&bytes).into_owned(), missing))
 }
 
 /// The end of a file, and how many bytes stand before it.
-fn tail(file: &Path, most: u64) -> io::Result<(Vec<u8>, u64)> {
-    let mut file = File::open(file)?;
+fn tail(mut file: File, most: u64) -> io::Result<(Vec<u8>, u64)> {
     let missing = file.metadata()?.len().saturating_sub(most);
     file.seek(SeekFrom::Start(missing))?;
     let mut bytes = Vec::new();
@@ -72,7 +77,7 @@ fn tail(file: &Path, most: u64) -> io::Result<(Vec<u8>, u64)> {
 }
 
 /// The last line that the agent wrote on its standard error, without secrets.
-pub(super) fn last_line(stderr: &Path, redactor: &Redactor) -> Option<String> {
+pub(super) fn last_line(stderr: File, redactor: &Redactor) -> Option<String> {
     let (bytes, _) = tail(stderr, MAX_LINES_BYTES).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     let last = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
@@ -100,7 +105,11 @@ pub(super) fn changes(
             return;
         }
         // What cannot be read has no content.
-        let Ok(bytes) = fs::read(file) else { return };
+        let mut bytes = Vec::new();
+        let opened = workspace::open(&file).map(|file| file.take(MAX_NAMED_BYTES));
+        if opened.and_then(|mut file| file.read_to_end(&mut bytes)).is_err() {
+            return;
+        }
         kept += if is_named { 0 } else { size };
         match String::from_utf8(bytes) {
             Ok(text) => change.content = Some(text),
@@ -134,7 +143,10 @@ pub(super) fn touched(path: &Path, before: Option<&Snapshot>, after: Option<&Sna
         (_, None) => ChangeKind::Deleted,
         _ => ChangeKind::Modified,
     };
-    let entry = after.or(before).and_then(|it| it.get("")).map_or(EntryType::Directory, entry_type);
+    let entry = after
+        .or(before)
+        .and_then(|it| it.get(workspace::ROOT))
+        .map_or(EntryType::Directory, entry_type);
     Change {
         path: path.display().to_string(),
         kind,
@@ -158,7 +170,7 @@ fn change(difference: &Difference) -> Change {
 fn of_entry(path: &str, kind: ChangeKind, entry: &Entry) -> Change {
     let sha256 = match entry {
         Entry::File(digest) => Some(digest.clone()),
-        Entry::Directory | Entry::Link(_) | Entry::Other => None,
+        _ => None,
     };
     let (path, entry) = (path.to_owned(), entry_type(entry));
     Change { path, kind, entry, sha256, content: None, content_base64: None }
@@ -166,8 +178,10 @@ fn of_entry(path: &str, kind: ChangeKind, entry: &Entry) -> Change {
 
 fn entry_type(entry: &Entry) -> EntryType {
     match entry {
-        Entry::File(_) => EntryType::File,
-        Entry::Directory => EntryType::Directory,
+        Entry::File(_) | Entry::Large { .. } | Entry::Sealed { is_directory: false } => {
+            EntryType::File
+        }
+        Entry::Directory | Entry::Sealed { is_directory: true } => EntryType::Directory,
         Entry::Link(_) => EntryType::Link,
         Entry::Other => EntryType::Other,
     }

@@ -1,11 +1,11 @@
 //! Where results go, and where runs take place.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::fs::{self, File};
+use std::path::PathBuf;
 
 use super::Planned;
 use crate::cli::{Format, Report, RunArgs};
-use crate::report::sink::{self, Sink};
+use crate::report::sink::{self, Draft, Sink};
 use crate::results::{Record, Tally};
 
 /// So much of a run's name stands in the name of its folder.
@@ -14,9 +14,11 @@ const MAX_NAME_CHARS: usize = 80;
 /// Where results go.
 #[derive(Debug)]
 pub(super) struct Output {
-    out: Option<PathBuf>,
-    keeps_sessions: bool,
-    reports: Vec<Report>,
+    /// Where sessions are kept, if they are.
+    sessions: Option<PathBuf>,
+    results: Option<Draft>,
+    /// Reports, and the open files that they go to, else stdout.
+    reports: Vec<(Report, Option<File>)>,
 }
 
 /// Where runs take place.
@@ -29,24 +31,31 @@ pub(super) struct Folder {
 impl Output {
     /// Sees to it that there is a place for everything, before anything runs.
     pub(super) fn open(args: &RunArgs) -> Result<Output, String> {
+        let mut output = Output { sessions: None, results: None, reports: Vec::new() };
         if let Some(out) = &args.out {
-            fs::create_dir_all(out)
-                .map_err(|error| format!("cannot make `{}`: {error}", out.display()))?;
-            if args.keep_sessions && out.join("sessions").exists() {
+            let failed = |error| format!("cannot make `{}`: {error}", out.display());
+            fs::create_dir_all(out).map_err(failed)?;
+            // Agents run elsewhere.
+            let out = out.canonicalize().map_err(failed)?;
+            let sessions = out.join("sessions");
+            if args.keep_sessions && sessions.exists() {
                 return Err(format!(
                     "`{}` is there already: remove it, or choose another `--out`",
-                    out.join("sessions").display()
+                    sessions.display()
                 ));
             }
+            output.sessions = args.keep_sessions.then_some(sessions);
+            output.results = Some(Draft::new(out.join("results.json"))?);
         }
         let mut reports = args.reports.clone();
         if reports.iter().all(|report| report.file.is_some()) {
             reports.push(Report { format: Format::Text, file: None });
         }
-        for file in reports.iter().filter_map(|report| report.file.as_ref()) {
-            sink::create(file)?;
+        for report in reports {
+            let file = report.file.as_deref().map(sink::create).transpose()?;
+            output.reports.push((report, file));
         }
-        Ok(Output { out: args.out.clone(), keeps_sessions: args.keep_sessions, reports })
+        Ok(output)
     }
 
     /// Makes the folder of all runs, which goes with the value.
@@ -54,54 +63,50 @@ impl Output {
         let made = tempfile::Builder::new().prefix("agent-conformance-").tempdir();
         let path =
             made.map_err(|error| format!("cannot make a temporary directory: {error}"))?.keep();
-        let sessions = match &self.out {
-            Some(out) if self.keeps_sessions => out.join("sessions"),
-            _ => path.join("runs"),
-        };
+        let sessions = self.sessions.clone().unwrap_or_else(|| path.join("runs"));
         let folder = Folder { path, sessions };
         fs::create_dir(&folder.sessions)
             .map_err(|error| format!("cannot make `{}`: {error}", folder.sessions.display()))?;
         Ok(folder)
     }
 
-    /// Writes every record to every report, and counts it.
+    /// Writes every record to every report, and counts it. What cannot be
+    /// written keeps nothing from the others.
     pub(super) fn write(
-        &self,
+        self,
         records: impl Iterator<Item = Result<Record, String>>,
         tally: &mut Tally,
     ) -> Result<(), String> {
-        let mut sinks = Vec::new();
-        if let Some(out) = &self.out {
-            sinks.push(Sink::whole_file(Format::Json, &out.join("results.json"))?);
-        }
-        for Report { format, file } in &self.reports {
-            sinks.push(match file {
-                Some(file) => Sink::file(*format, file)?,
-                None => Sink::stdout(*format)?,
+        let results = self.results.map(|draft| Sink::draft(Format::Json, draft));
+        let reports =
+            self.reports.into_iter().map(|(Report { format, file }, open)| match file.zip(open) {
+                Some((path, file)) => Sink::file(format, &path, file),
+                None => Sink::stdout(format),
             });
-        }
+        let mut sinks = results.into_iter().chain(reports).collect::<Result<Vec<_>, _>>()?;
+        let mut failures = Vec::new();
         for record in records {
             let record = record?;
             tally.count(&record);
-            for sink in &mut sinks {
-                sink.run(&record)?;
-            }
+            sinks.retain_mut(|sink| sink.run(&record).map_err(|it| failures.push(it)).is_ok());
         }
         let summary = tally.summary();
-        sinks.into_iter().try_for_each(|sink| sink.finish(&summary))
+        failures.extend(sinks.into_iter().filter_map(|sink| sink.finish(&summary).err()));
+        if failures.is_empty() { Ok(()) } else { Err(failures.join("\n")) }
     }
 }
 
 impl Folder {
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// The place of one run, which is made.
+    /// The place of one run.
     pub(super) fn of(&self, index: usize, run: Planned<'_>) -> PathBuf {
         let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
         let name: String = run.name().chars().take(MAX_NAME_CHARS).map(plain).collect();
-        let place = self.sessions.join(format!("{index:04}-{name}"));
+        self.sessions.join(format!("{index:04}-{name}"))
+    }
+
+    /// The place of one run, which is made.
+    pub(super) fn made(&self, index: usize, run: Planned<'_>) -> PathBuf {
+        let place = self.of(index, run);
         // Where it cannot be made, nothing can be made in it, and that is told.
         let _ = fs::create_dir(&place);
         place
@@ -110,7 +115,6 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(self.path.join("records"));
         // What a failed run leaves behind is named in its record, and stays.
         let _ = fs::remove_dir(self.path.join("runs"));
         let _ = fs::remove_dir(&self.path);

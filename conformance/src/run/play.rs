@@ -1,7 +1,7 @@
 //! One run, top to bottom: set up, the agent, what was seen of it, its record.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use fixtures::document::task::{Expectation, Task};
@@ -10,12 +10,13 @@ use fixtures::journal::record::SessionEnd;
 use fixtures::redact::Redactor;
 
 use super::agent::Agent;
+use super::crew::Crew;
 use super::observe;
 use super::setup::{self, Failed, Wired};
 use crate::case::Case;
 use crate::grade::graders::{self, Place};
 use crate::results::{Exit, Modes, Record, Verdict};
-use crate::supervise::{self, Order};
+use crate::supervise::Order;
 use crate::{verdict, workspace};
 
 /// What is run.
@@ -31,9 +32,7 @@ pub(crate) struct Run<'a> {
 }
 
 /// Plays a run in `folder`, which is empty and the run's own, and judges it.
-///
-/// `runs` is told when a supervisor has started, and when it has ended.
-pub(crate) fn play(run: &Run<'_>, folder: &Path, runs: impl Fn(i32, bool)) -> Record {
+pub(crate) fn play(run: &Run<'_>, folder: &Path, crew: &Crew) -> Record {
     let twin = run.twin.then(|| without_faults(&run.case.document));
     let document = twin.as_ref().unwrap_or(&run.case.document);
     let task = document.tasks.iter().find(|task| task.id == run.task.id).unwrap_or(run.task);
@@ -45,14 +44,15 @@ pub(crate) fn play(run: &Run<'_>, folder: &Path, runs: impl Fn(i32, bool)) -> Re
     let mut record = blank(run, &document);
     let wired = setup::wire(&document, task, &run.case.base, run.timeout, folder);
     let played = wired.and_then(|wired| {
-        observed(run, task, expect, &wired, &mut record, &runs)
+        observed(run, task, expect, &wired, &mut record, crew)
             .map_err(|reason| Failed { reason, made: wired.made })
     });
     if let Err(failed) = played {
         record.wiring_error = Some(failed.told());
     }
     if record.wiring_error.is_none() && !run.twin {
-        let place = Place { base: &run.case.base, folder, runs: &runs };
+        let supervised = |order: &Order| crew.supervised(order);
+        let place = Place { base: &run.case.base, folder, supervised: &supervised };
         record.graders = graders::judge(&record, true, place);
     }
     verdict::judge(&mut record);
@@ -113,32 +113,31 @@ fn observed(
     expect: &Expectation,
     wired: &Wired,
     record: &mut Record,
-    runs: impl Fn(i32, bool),
+    crew: &Crew,
 ) -> Result<(), String> {
     let session = &wired.session;
     record.admitted = observe::admitted(task, &session.redactor());
     let forbidden = observe::forbidden(expect);
     let kept: Vec<_> = forbidden.iter().map(|path| workspace::state(path)).collect();
     let launch = run.agent.launch(wired, &task.prompt)?;
+    let (stdout, stderr) = (wired.folder.join("stdout.txt"), wired.folder.join("stderr.txt"));
+    // Held, so that it does not matter what the agent puts in their place.
+    let (said, complained) = (observe::made(&stdout)?, observe::made(&stderr)?);
     let order = Order {
-        program: launch.program,
+        program: launch.program.into(),
         arguments: launch.arguments,
-        environment: vec![("PATH".to_owned(), wired.path.clone())],
-        directory: wired.workspace.clone(),
-        stdin: PathBuf::from("/dev/null"),
-        stdout: wired.folder.join("stdout.txt"),
-        stderr: wired.folder.join("stderr.txt"),
+        environment: vec![("PATH".into(), wired.path.clone())],
+        directory: wired.workspace.clone().into(),
+        stdin: "/dev/null".into(),
+        stdout: stdout.into(),
+        stderr: stderr.into(),
         timeout_ms: u64::try_from(run.timeout.as_millis()).unwrap_or(u64::MAX),
         runner: rustix::process::getpid().as_raw_nonzero().get(),
     };
-    let supervisor = supervise::start(&order)?;
-    let pid = supervisor.id().cast_signed();
-    runs(pid, true);
-    let outcome = supervise::finish(supervisor);
-    runs(pid, false);
-    let outcome = outcome?;
+    let outcome = crew.supervised(&order);
     // From here on nobody adds evidence.
-    let is_first = session.close(SessionEnd::Runner)?;
+    let is_first = session.close(SessionEnd::Runner);
+    let (outcome, is_first) = (outcome?, is_first?);
     if let Some(reason) = outcome.not_started {
         return Err(reason);
     }
@@ -162,10 +161,10 @@ fn observed(
         timed_out: outcome.timed_out,
         orphans: outcome.orphans,
     };
-    let (answer, missing) = observe::answer(&order.stdout)
+    let (answer, missing) = observe::answer(said)
         .map_err(|error| format!("cannot read what the agent said: {error}"))?;
     (record.answer, record.answer_bytes_missing) = (answer, missing);
-    record.complaint = observe::last_line(&order.stderr, &session.redactor());
+    record.complaint = observe::last_line(complained, &session.redactor());
     record.duration_ms = (outcome.duration_ms * 1e3).round() / 1e3;
     if !is_first {
         return Err("the session was closed before the agent had ended".to_owned());

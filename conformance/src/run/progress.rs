@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::Planned;
+use crate::report::text;
 use crate::results::Verdict;
 
 #[derive(Debug)]
@@ -31,7 +32,7 @@ impl Progress {
     pub(super) fn ended(&self, run: Planned<'_>, verdict: &Result<Verdict, String>) {
         let ended = self.ended.fetch_add(1, Ordering::SeqCst) + 1;
         let verdict = verdict.as_ref().map_or("lost", |it| it.name());
-        let what = format!("{verdict} {}", run.name());
+        let what = format!("{verdict} {}", text::on_one_line(&run.name()));
         match &self.bar {
             Some(bar) => {
                 bar.set_message(what);

@@ -2,10 +2,13 @@
 //! and a look at every mock before anybody depends on it.
 
 use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fixtures::document::task::{Expectation, LiveServer, Task};
 use fixtures::document::{Document, Executable, OnUnmatched};
@@ -21,6 +24,12 @@ use crate::workspace;
 /// How a canary is on its way.
 const ROUTE: &str = "runner: sh -c";
 
+/// How long a copied program may be open for writing.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How often it is tried.
+const LOOK: Duration = Duration::from_millis(1);
+
 /// A run that can begin.
 #[derive(Debug)]
 pub(super) struct Wired {
@@ -30,7 +39,7 @@ pub(super) struct Wired {
     pub(super) before: workspace::Snapshot,
     pub(super) session: Session,
     pub(super) mcp_json: PathBuf,
-    pub(super) path: String,
+    pub(super) path: OsString,
     /// What was generated, as far as it stands.
     pub(super) made: Vec<PathBuf>,
 }
@@ -132,7 +141,6 @@ fn wire_noting(
     let servers = servers(document, &session)?;
     write_mcp_json(&mcp_json, &servers)?;
     let path = wiring::path(&session)?;
-    let path = path.into_string().map_err(|_| "PATH is not UTF-8".to_owned())?;
     for mock in &document.mcp_mocks {
         try_server(&mock.name, &servers[&mock.name])?;
     }
@@ -204,8 +212,30 @@ fn try_server(name: &str, server: &LiveServer) -> Result<(), String> {
     }
 }
 
+/// Waits until a shim that was copied can be started: a program that another
+/// run was starting meanwhile has the copy open for writing until it runs itself.
+fn settle(session: &Session, name: &str) -> Result<(), String> {
+    let shim = session.directory().join("bin").join(name);
+    let is_copy = fs::metadata(&shim).is_ok_and(|about| about.nlink() == 1);
+    let end = Instant::now() + PATIENCE;
+    while is_copy {
+        let planted = Planted::new(session.directory(), None)?;
+        let mut started = Command::new(&shim);
+        started.arg(&planted.argument).stdin(Stdio::null());
+        match started.output() {
+            Err(error) if error.kind() == ErrorKind::ExecutableFileBusy && Instant::now() < end => {
+                std::thread::sleep(LOOK);
+            }
+            // What else is wrong is told by the way through the shell.
+            _ => break,
+        }
+    }
+    Ok(())
+}
+
 /// Has a shell find a shim, as an agent's would.
-fn try_shim(session: &Session, name: &str, path: &str) -> Result<(), String> {
+fn try_shim(session: &Session, name: &str, path: &OsStr) -> Result<(), String> {
+    settle(session, name)?;
     let planted = Planted::new(session.directory(), Some(ROUTE))?;
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", "exec \"$0\" \"$1\"", name, &planted.argument]).env("PATH", path);

@@ -1,39 +1,58 @@
 //! Records on disk, until all of them are there: memory holds one at a time.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::sync::{Mutex, PoisonError};
 
 use crate::results::Record;
 use crate::verdict::{self, TwinSays};
 
+/// A file without a name, which no agent finds, and which goes with this program.
 #[derive(Debug)]
-pub(super) struct Spool(PathBuf);
+pub(super) struct Spool {
+    file: File,
+    places: Mutex<Places>,
+}
+
+#[derive(Debug, Default)]
+struct Places {
+    /// Where each record begins, and how long it is.
+    records: BTreeMap<usize, (u64, usize)>,
+    end: u64,
+}
 
 impl Spool {
-    pub(super) fn new(folder: &Path) -> Result<Spool, String> {
-        let place = folder.join("records");
-        fs::create_dir(&place)
-            .map_err(|error| format!("cannot make `{}`: {error}", place.display()))?;
-        Ok(Spool(place))
+    pub(super) fn new() -> Result<Spool, String> {
+        let file = tempfile::tempfile()
+            .map_err(|error| format!("cannot make a temporary file: {error}"))?;
+        Ok(Spool { file, places: Mutex::default() })
     }
 
     pub(super) fn keep(&self, index: usize, record: &Record) -> Result<(), String> {
         let text = serde_json::to_string(record).expect("string keys always serialise");
-        let file = self.file(index);
-        fs::write(&file, text)
-            .map_err(|error| format!("cannot write `{}`: {error}", file.display()))
-    }
-
-    fn file(&self, index: usize) -> PathBuf {
-        self.0.join(format!("{index}.json"))
+        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        self.file
+            .write_all_at(text.as_bytes(), places.end)
+            .map_err(|error| format!("cannot keep what came of a run: {error}"))?;
+        let place = (places.end, text.len());
+        places.records.insert(index, place);
+        places.end += text.len() as u64;
+        Ok(())
     }
 
     fn read(&self, index: usize) -> Result<Record, String> {
-        let file = self.file(index);
-        let failed =
-            |error: &dyn std::fmt::Display| format!("cannot read `{}`: {error}", file.display());
-        let text = fs::read_to_string(&file).map_err(|error| failed(&error))?;
-        serde_json::from_str(&text).map_err(|error| failed(&error))
+        let places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = |(begin, length)| {
+            let mut text = vec![0; length];
+            self.file.read_exact_at(&mut text, begin)?;
+            Ok(serde_json::from_slice(&text)?)
+        };
+        let lost = || io::ErrorKind::NotFound.into();
+        let record: io::Result<_> =
+            places.records.get(&index).copied().ok_or_else(lost).and_then(read);
+        record.map_err(|error| format!("cannot read what came of a run: {error}"))
     }
 
     /// The records in their order, each set against its twin, which comes before it.

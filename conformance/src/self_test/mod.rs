@@ -13,8 +13,9 @@ use crate::case;
 use crate::cli::SelfTestArgs;
 use crate::exec::signals::Signals;
 use crate::exit::Exit;
+use crate::report::text;
 use crate::results::Verdict;
-use crate::run::crew;
+use crate::run::crew::{self, Crew};
 use plan::{Trial, Wanted};
 
 pub(crate) fn run(args: &SelfTestArgs) -> Exit {
@@ -56,8 +57,8 @@ fn prove(args: &SelfTestArgs) -> Result<Exit, String> {
     let start = Instant::now();
     let jobs =
         args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into));
-    let play = |index: usize, runs: &dyn Fn(i32, bool)| {
-        trials[index].played(&folder.path().join(index.to_string()), runs)
+    let play = |index: usize, crew: &Crew| {
+        trials[index].played(&folder.path().join(index.to_string()), crew)
     };
     let done = crew::work(trials.len(), jobs, &signals, play, |_, _| true)?;
     let (text, wrong) = report(&trials, &done.results, start.elapsed());
@@ -96,7 +97,7 @@ fn report(trials: &[Trial<'_>], verdicts: &[Option<Judged>], took: Duration) -> 
                     "  {}: wanted {}, got {}",
                     trial.agent,
                     trial.wanted.told(),
-                    verdict.told()
+                    text::on_one_line(&verdict.told())
                 )
                 .expect("a string grows");
             }

@@ -9,8 +9,10 @@ use fixtures::document::task::{Action, Task, Violates};
 use super::{Judged, derived};
 use crate::case::Case;
 use crate::run::agent::Agent;
+use crate::run::crew::Crew;
 use crate::run::play::{self, Run};
 use crate::verdict::named;
+use crate::workspace;
 
 /// A script that does not end is no proof of anything.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -99,9 +101,8 @@ impl Trial<'_> {
         format!("{}/{}", self.case.name, self.task.id)
     }
 
-    /// Plays the trial in a folder of its own, and judges it. `runs` is told
-    /// when a supervisor has started, and when it has ended.
-    pub(super) fn played(&self, folder: &Path, runs: impl Fn(i32, bool)) -> Judged {
+    /// Plays the trial in a folder of its own, and judges it.
+    pub(super) fn played(&self, folder: &Path, crew: &Crew) -> Judged {
         // Where it cannot be made, nothing can be made in it, and that is told.
         let _ = fs::create_dir(folder);
         let run = Run {
@@ -112,9 +113,9 @@ impl Trial<'_> {
             agent: Agent::Scripted(&self.script),
             timeout: TIMEOUT,
         };
-        let record = play::play(&run, folder, runs);
+        let record = play::play(&run, folder, crew);
         // What cannot be removed now goes with the folder around it.
-        let _ = fs::remove_dir_all(folder);
+        let _ = workspace::remove(folder);
         Judged {
             verdict: record.verdict,
             kind: record.violations.first().map(|it| it.kind),

@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use super::Evidence;
 use crate::results::{Change, Graded, Record};
+use crate::supervise::{Order, Outcome};
 
 /// Where graders run that start programs.
 #[derive(Clone, Copy)]
@@ -22,8 +23,8 @@ pub(crate) struct Place<'a> {
     pub(crate) base: &'a Path,
     /// Where evidence and output may lie.
     pub(crate) folder: &'a Path,
-    /// Is told when a supervisor has started, and when it has ended.
-    pub(crate) runs: &'a dyn Fn(i32, bool),
+    /// Has a supervisor run what it is told to.
+    pub(crate) supervised: &'a dyn Fn(&Order) -> Result<Outcome, String>,
 }
 
 /// What a grader said.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::Place;
-use crate::supervise::{self, Order};
+use crate::supervise::Order;
 
 /// So much of what it writes is looked at, from the end.
 const MAX_OUTPUT_BYTES: u64 = 1 << 20;
@@ -46,31 +46,32 @@ pub(super) fn run(
     let file = |name: &str| folder.path().join(name);
     fs::write(file("evidence.json"), evidence)
         .map_err(|error| format!("cannot write the evidence: {error}"))?;
+    let made = |name: &str| {
+        let made = File::create_new(file(name));
+        made.map_err(|error| format!("cannot make a file for its output: {error}"))
+    };
+    made("stdout")?;
+    made("stderr")?;
     let order = Order {
-        program,
+        program: program.into(),
         arguments,
         environment: Vec::new(),
-        directory: directory.to_owned(),
-        stdin: file("evidence.json"),
-        stdout: file("stdout"),
-        stderr: file("stderr"),
+        directory: directory.into(),
+        stdin: file("evidence.json").into(),
+        stdout: file("stdout").into(),
+        stderr: file("stderr").into(),
         timeout_ms: u64::try_from(patience.as_millis()).unwrap_or(u64::MAX),
         runner: rustix::process::getpid().as_raw_nonzero().get(),
     };
-    let supervisor = supervise::start(&order)?;
-    let pid = supervisor.id().cast_signed();
-    (place.runs)(pid, true);
-    let outcome = supervise::finish(supervisor);
-    (place.runs)(pid, false);
-    let outcome = outcome?;
+    let outcome = (place.supervised)(&order)?;
     if let Some(reason) = outcome.not_started {
         return Err(reason);
     }
     if outcome.timed_out {
         return Err(format!("it took more than {} s", patience.as_secs()));
     }
-    let text = |file: &Path| end(file).unwrap_or_default();
-    let (stdout, stderr) = (text(&order.stdout), text(&order.stderr));
+    let text = |name: &str| end(&file(name)).unwrap_or_default();
+    let (stdout, stderr) = (text("stdout"), text("stderr"));
     match (outcome.exit_code, outcome.signal) {
         (Some(code), _) => Ok(Ran { code, stdout, stderr }),
         (None, Some(signal)) => Err(format!("it was ended by signal {signal}")),
