@@ -1,12 +1,12 @@
 //! `agent-conformance grade`: saved evidence, judged again.
 
-use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use crate::cli::GradeArgs;
+use crate::cli::{Format, GradeArgs};
 use crate::exit::Exit;
+use crate::report::sink::Sink;
 use crate::report::text;
-use crate::results::{self, Results, Tally, Writer};
+use crate::results::{self, Results, Tally};
 use crate::run;
 use crate::run::spool::Settling;
 use crate::verdict;
@@ -35,20 +35,19 @@ fn worst(exits: &[Exit]) -> Exit {
 }
 
 fn grade(results: Results, file: &Path, allows_programs: bool) -> Result<Exit, String> {
-    let failed = |error: io::Error| format!("cannot write to stdout: {error}");
     let Results { runs, summary, .. } = results;
     let mut tally = Tally::new(summary.k, summary.n, summary.not_run);
     let mut settling = Settling::default();
-    let mut writer = Writer::new(BufWriter::new(io::stdout().lock())).map_err(failed)?;
+    let mut sink = Sink::stdout(Format::Json)?;
     for mut record in runs {
         run::graders::judge_again(&mut record, allows_programs);
         verdict::judge(&mut record);
         let record = settling.settled(record);
         tally.count(&record);
-        writer.run(&record).map_err(failed)?;
+        sink.run(&record)?;
     }
     let summary = tally.summary();
-    writer.finish(&summary).and_then(|mut to| to.flush()).map_err(failed)?;
+    sink.finish(&summary)?;
     crate::note(&format!("{}: {}", file.display(), text::summary(&summary).trim_end()));
     let required = (summary.k < summary.n).then_some(summary.k);
     Ok(run::exit(&tally, required))
