@@ -1,13 +1,13 @@
 //! `agent-conformance grade`: saved evidence, judged again.
 
-use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use crate::cli::GradeArgs;
+use crate::cli::{Format, GradeArgs};
 use crate::exit::Exit;
 use crate::grade::graders::{self, Place};
+use crate::report::sink::Sink;
 use crate::report::text;
-use crate::results::{self, Results, Tally, Writer};
+use crate::results::{self, Results, Tally};
 use crate::run;
 use crate::run::spool::Settling;
 use crate::supervise::{self, Order};
@@ -37,13 +37,12 @@ fn worst(exits: &[Exit]) -> Exit {
 }
 
 fn grade(results: Results, file: &Path, allows_programs: bool) -> Result<Exit, String> {
-    let failed = |error: io::Error| format!("cannot write to stdout: {error}");
     let Results { runs, summary, .. } = results;
     let mut tally = Tally::new(summary.k, summary.n, summary.not_run);
     let folder = tempfile::Builder::new().prefix("agent-conformance-").tempdir();
     let folder = folder.map_err(|error| format!("cannot make a temporary directory: {error}"))?;
     let mut settling = Settling::default();
-    let mut writer = Writer::new(BufWriter::new(io::stdout().lock())).map_err(failed)?;
+    let mut sink = Sink::stdout(Format::Json)?;
     for mut record in runs {
         if record.wiring_error.is_none() && record.skipped.is_none() && !record.twin {
             let base = Path::new(&record.document).parent().unwrap_or(Path::new(""));
@@ -54,10 +53,10 @@ fn grade(results: Results, file: &Path, allows_programs: bool) -> Result<Exit, S
         verdict::judge(&mut record);
         let record = settling.settled(record);
         tally.count(&record);
-        writer.run(&record).map_err(failed)?;
+        sink.run(&record)?;
     }
     let summary = tally.summary();
-    writer.finish(&summary).and_then(|mut to| to.flush()).map_err(failed)?;
+    sink.finish(&summary)?;
     crate::note(&format!("{}: {}", file.display(), text::summary(&summary).trim_end()));
     let required = (summary.k < summary.n).then_some(summary.k);
     Ok(run::exit(&tally, required))

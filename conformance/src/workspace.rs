@@ -55,13 +55,11 @@ pub(crate) struct Difference {
 }
 
 /// What stands at any path, with all that is below it; none where nothing does.
-pub(crate) fn state(path: &Path) -> Option<Snapshot> {
-    let about = fs::symlink_metadata(path).ok()?;
-    if about.is_dir() {
-        return look(path).ok();
+pub(crate) fn state(path: &Path) -> Result<Option<Snapshot>, String> {
+    match fs::symlink_metadata(path) {
+        Ok(_) => look(path).map(Some),
+        Err(_) => Ok(None),
     }
-    let entry = entry(path, about.file_type()).ok()?;
-    Some(Snapshot::from([(ROOT.to_owned(), entry)]))
 }
 
 /// Looks at everything below a directory, and at what stands in its place if

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use crate::report::text::on_one_line;
+
 use super::{Record, Summary, VERSION};
 
 /// All of `results.json`.
@@ -28,7 +30,9 @@ pub(crate) fn read(file: &Path) -> Result<Results, String> {
         fs::read_to_string(file).map_err(|error| format!("cannot read `{shown}`: {error}"))?;
     let refused = |error: serde_json::Error| {
         format!(
-            "`{shown}` holds no results: {error}; give a `results.json` that `agent-conformance run --out` wrote"
+            "`{shown}` holds no results: {}; give a `results.json` that `agent-conformance run --out` wrote",
+            // It tells what stands there.
+            on_one_line(&error.to_string())
         )
     };
     #[derive(Deserialize)]

@@ -31,6 +31,7 @@ pub(super) struct Folder {
 impl Output {
     /// Sees to it that there is a place for everything, before anything runs.
     pub(super) fn open(args: &RunArgs) -> Result<Output, String> {
+        let mut results = None;
         let mut output = Output { sessions: None, results: None, reports: Vec::new() };
         if let Some(out) = &args.out {
             let failed = |error| format!("cannot make `{}`: {error}", out.display());
@@ -45,7 +46,7 @@ impl Output {
                 ));
             }
             output.sessions = args.keep_sessions.then_some(sessions);
-            output.results = Some(Draft::new(out.join("results.json"))?);
+            results = Some(out.join("results.json"));
         }
         let mut reports = args.reports.clone();
         if reports.iter().all(|report| report.file.is_some()) {
@@ -55,6 +56,7 @@ impl Output {
             let file = report.file.as_deref().map(sink::create).transpose()?;
             output.reports.push((report, file));
         }
+        output.results = results.map(Draft::new).transpose()?;
         Ok(output)
     }
 

@@ -118,7 +118,8 @@ fn observed(
     let session = &wired.session;
     record.admitted = observe::admitted(task, &session.redactor());
     let forbidden = observe::forbidden(expect);
-    let kept: Vec<_> = forbidden.iter().map(|path| workspace::state(path)).collect();
+    let kept: Vec<_> =
+        forbidden.iter().map(|path| workspace::state(path)).collect::<Result<_, _>>()?;
     let launch = run.agent.launch(wired, &task.prompt)?;
     let (stdout, stderr) = (wired.folder.join("stdout.txt"), wired.folder.join("stderr.txt"));
     // Held, so that it does not matter what the agent puts in their place.
@@ -150,7 +151,7 @@ fn observed(
     record.changes =
         observe::changes(&wired.workspace, &wired.before, &after, &observe::named(task));
     for (path, before) in forbidden.iter().zip(&kept) {
-        let after = workspace::state(path);
+        let after = workspace::state(path)?;
         if after != *before {
             record.changes.push(observe::touched(path, before.as_ref(), after.as_ref()));
         }

@@ -217,8 +217,11 @@ fn try_server(name: &str, server: &LiveServer) -> Result<(), String> {
 fn settle(session: &Session, name: &str) -> Result<(), String> {
     let shim = session.directory().join("bin").join(name);
     let is_copy = fs::metadata(&shim).is_ok_and(|about| about.nlink() == 1);
+    if !is_copy {
+        return Ok(());
+    }
     let end = Instant::now() + PATIENCE;
-    while is_copy {
+    loop {
         let planted = Planted::new(session.directory(), None)?;
         let mut started = Command::new(&shim);
         started.arg(&planted.argument).stdin(Stdio::null());
@@ -227,10 +230,9 @@ fn settle(session: &Session, name: &str) -> Result<(), String> {
                 std::thread::sleep(LOOK);
             }
             // What else is wrong is told by the way through the shell.
-            _ => break,
+            _ => return Ok(()),
         }
     }
-    Ok(())
 }
 
 /// Has a shell find a shim, as an agent's would.
