@@ -86,12 +86,9 @@ const SUITES: [(&str, &str); 11] = [
 /// Every fault of every document, so that nothing starts before all are sound.
 pub(crate) fn load(paths: &[PathBuf], is_styled: bool) -> Result<Vec<Case>, String> {
     if paths.is_empty() {
-        return SUITES.iter().map(|(name, text)| built_in(name, text)).collect();
+        return suites().map(built_in).collect();
     }
-    let mut files = Vec::new();
-    for path in paths {
-        files_of(path, &mut files)?;
-    }
+    let files = files(paths)?;
     let mut cases = Vec::new();
     let mut refused = Vec::new();
     for file in files {
@@ -115,19 +112,41 @@ pub(crate) fn load(paths: &[PathBuf], is_styled: bool) -> Result<Vec<Case>, Stri
 
 /// Cases that results could not tell apart.
 fn namesakes(cases: &[Case]) -> Vec<String> {
-    let mut known: BTreeMap<&str, &str> = BTreeMap::new();
-    let again = cases.iter().filter_map(|case| {
-        let first = known.insert(&case.name, &case.file)?;
-        let (name, file) = (&case.name, &case.file);
-        Some(format!(
-            "`{first}` and `{file}` are both called `{name}`: give one of them another `scenario`"
-        ))
-    });
+    let mut known = BTreeMap::new();
+    let again = cases.iter().filter_map(|case| namesake(&mut known, &case.name, &case.file));
     again.collect()
 }
 
-fn built_in(name: &str, text: &str) -> Result<Case, String> {
-    let source = Arc::new(Source::new(name.to_owned(), text.to_owned()));
+/// Whether another file has the name already.
+pub(crate) fn namesake<'c>(
+    known: &mut BTreeMap<&'c str, &'c str>,
+    name: &'c str,
+    file: &'c str,
+) -> Option<String> {
+    let first = known.insert(name, file)?;
+    Some(format!(
+        "`{first}` and `{file}` are both called `{name}`: give one of them another `scenario`"
+    ))
+}
+
+/// The built-in suites, by name and text.
+pub(crate) fn suites() -> impl Iterator<Item = Arc<Source>> {
+    SUITES.iter().map(|(name, text)| Arc::new(Source::new((*name).to_owned(), (*text).to_owned())))
+}
+
+/// The documents at these paths.
+///
+/// # Errors
+/// A directory cannot be read.
+pub(crate) fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
+    let mut files = Vec::new();
+    for path in paths {
+        files_of(path, &mut files)?;
+    }
+    Ok(files)
+}
+
+fn built_in(source: Arc<Source>) -> Result<Case, String> {
     let (document, diagnostics) =
         document::admit(Arc::clone(&source), Path::new("."), Options::default());
     let document = document

@@ -76,6 +76,42 @@ Examples:
   agent-conformance report results/results.json
   agent-conformance report results/results.json --format json | jq .summary";
 
+const CHECK: &str = "\
+Examples:
+  agent-conformance check my-cases/
+  agent-conformance check case.yaml --strict
+  agent-conformance check case.yaml --format json | jq '.valid'
+
+Admits every document, with all faults at once, and then looks for what only
+cases can get wrong: two of one name, graders that nothing proves, a derived bad
+agent that does what the good one does, a live server that is not here.
+
+Exit status:
+  0  nothing is refused
+  1  something is; with --strict, anything is printed but a last line a file
+  2  usage, or a file that cannot be opened";
+
+const LIST: &str = "\
+Examples:
+  agent-conformance list                     the recovery suites, which are built in
+  agent-conformance list my-cases/ --json | jq -r '.[].task'
+
+Exit status: 0, or 2 for usage and documents that are refused";
+
+const WIRE: &str = "\
+Examples:
+  agent-conformance wire orders.yaml --for claude-code --out wired
+  agent-conformance wire tools.yaml --for generic --out wired && . wired/env.sh
+
+Makes DIR with a session (DIR/session), the configuration of the client, a
+neutral one (DIR/mcp.json) and shell code that puts mocked executables first on
+PATH (DIR/env.sh), as far as there is something to mock. See the evidence with
+`mcp-mock status DIR/session`, and end it with `mcp-mock close DIR/session`.
+
+Exit status:
+  0  all of it was made
+  2  usage, documents that are refused, or something that could not be made";
+
 const SCHEMA: &str = "\
 Examples:
   agent-conformance schema > results.schema.json";
@@ -137,6 +173,15 @@ pub(crate) enum Command {
     /// Run an agent on cases, and judge what it did by the record.
     #[command(after_help = RUN)]
     Run(RunArgs),
+    /// Check documents and cases, and report every fault at once.
+    #[command(after_help = CHECK)]
+    Check(CheckArgs),
+    /// List cases: their class, their kinds, what they cover.
+    #[command(after_help = LIST)]
+    List(ListArgs),
+    /// Make a session and the configuration for somebody else's harness.
+    #[command(after_help = WIRE)]
+    Wire(WireArgs),
     /// Judge saved results again.
     #[command(after_help = GRADE)]
     Grade(GradeArgs),
@@ -266,6 +311,55 @@ impl std::str::FromStr for Report {
             .map_err(|_| "write text, json, text=FILE or json=FILE".to_owned())?;
         Ok(Report { format, file })
     }
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CheckArgs {
+    /// Documents, or directories of them; the built-in suites when left out.
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Fail on anything that is found, warnings included.
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// How to print the report.
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: CheckFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum CheckFormat {
+    /// Source excerpts for people.
+    Human,
+    /// One JSON object.
+    Json,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ListArgs {
+    /// Documents with tasks, or directories of them; the built-in suites when left out.
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct WireArgs {
+    /// The fixture document.
+    pub(crate) fixture: PathBuf,
+    /// The client: one that `mcp-mock config --for` knows.
+    #[arg(long = "for", value_name = "CLIENT")]
+    pub(crate) client: String,
+    /// A directory that does not exist or is empty.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// The task whose own mocks replace the document's.
+    #[arg(long, value_name = "ID")]
+    pub(crate) task: Option<String>,
+    /// Remove what was made when something could not be.
+    #[arg(long)]
+    pub(crate) clean: bool,
 }
 
 #[derive(Debug, clap::Args)]

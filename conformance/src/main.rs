@@ -1,11 +1,13 @@
 //! `agent-conformance`: mocks wired into an agent, and what it did with them.
 
 mod case;
+mod check;
 mod cli;
 mod exec;
 mod exit;
 mod find;
 mod grade;
+mod list;
 mod regrade;
 mod report;
 mod results;
@@ -14,6 +16,8 @@ mod scripted;
 mod self_test;
 mod supervise;
 mod verdict;
+mod wire;
+mod wiring;
 mod workspace;
 
 use std::io::{self, IsTerminal, Write};
@@ -28,6 +32,9 @@ fn main() -> ExitCode {
     let exit = match Cli::parse().command {
         Command::Exec(args) => exec::run(&args),
         Command::Run(args) => run::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::List(args) => list::run(&args),
+        Command::Wire(args) => wire::run(&args),
         Command::Grade(args) => regrade::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Schema => print(results::SCHEMA.as_bytes()),

@@ -22,7 +22,7 @@ pub(crate) fn run(args: &CheckArgs) -> Exit {
     }
     let report = match args.format {
         Format::Json => format!("{}\n", document::render_json(&files, !is_unopened)),
-        Format::Human => human(&files),
+        Format::Human => document::render_files(&files, crate::is_styled(&io::stdout())),
     };
     let printed = crate::print(report.as_bytes());
     let is_refused = files.iter().any(Checked::is_refused);
@@ -32,20 +32,4 @@ pub(crate) fn run(args: &CheckArgs) -> Exit {
         Exit::Success if is_refused || (args.strict && is_noisy) => Exit::Stopped,
         printed => printed,
     }
-}
-
-fn human(files: &[Checked]) -> String {
-    let is_styled = crate::is_styled(&io::stdout());
-    let mut text = String::new();
-    for file in files {
-        text += &document::render_human(&file.diagnostics, is_styled);
-        let verdict = if file.is_refused() { "refused" } else { "ok" };
-        text += &format!("{}: {verdict}", file.path);
-        text += &match file.diagnostics.len() {
-            0 => "\n".to_owned(),
-            1 => ", 1 finding\n".to_owned(),
-            findings => format!(", {findings} findings\n"),
-        };
-    }
-    text
 }

@@ -6,24 +6,21 @@ pub(crate) mod leftovers;
 mod mocks;
 mod processes;
 pub(crate) mod signals;
-pub(crate) mod wiring;
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use fixtures::journal::record::SessionEnd;
+use fixtures::session::Session;
 use fixtures::session::status::Status;
-use fixtures::session::{self, Making, Session};
 
 use crate::cli::ExecArgs;
 use crate::exit::Exit;
-use crate::find;
+use crate::wiring;
 use command::{Ended, NotRun};
 use mocks::Mocks;
 use signals::Signals;
-
-/// The permissions of the session: it is this user's alone.
-const PRIVATE: u32 = 0o700;
 
 pub(crate) fn run(args: &ExecArgs) -> Exit {
     match exec(args) {
@@ -48,13 +45,13 @@ fn exec(args: &ExecArgs) -> Result<Exit, NotRun> {
     if let Some(file) = &args.json {
         refuse_homeless(file)?;
     }
-    let programs = Programs::find(&mocks)?;
+    wiring::can_be_played(&mocks.document)?;
     let folder = tempfile::Builder::new().prefix("agent-conformance-").tempdir();
     let folder = folder.map_err(|error| format!("cannot make a temporary directory: {error}"))?;
     let kept = args.keep.as_deref();
     let place = kept.map_or_else(|| folder.path().join("session"), Path::to_owned);
-    let exit = make(&place, mocks, &programs).map_err(NotRun::from).and_then(|session| {
-        let exit = in_session(args, &session, &programs, folder.path(), &signals);
+    let exit = make(&place, mocks).map_err(NotRun::from).and_then(|session| {
+        let exit = in_session(args, &session, folder.path(), &signals);
         if exit.is_err() && kept.is_some() {
             // Nothing was run: the place is as good as before.
             let _ = std::fs::remove_dir_all(&place);
@@ -68,34 +65,17 @@ fn exec(args: &ExecArgs) -> Result<Exit, NotRun> {
     exit
 }
 
-/// The programs that play the mocks, as far as there are any.
-#[derive(Debug)]
-struct Programs {
-    mcp_mock: Option<PathBuf>,
-    cli_shim: Option<PathBuf>,
-}
-
-impl Programs {
-    fn find(mocks: &Mocks) -> Result<Programs, String> {
-        let wanted = |is_wanted: bool, name| is_wanted.then(|| find::own(name)).transpose();
-        Ok(Programs {
-            mcp_mock: wanted(!mocks.document.mcp_mocks.is_empty(), "mcp-mock")?,
-            cli_shim: wanted(!mocks.document.command_mocks.is_empty(), "cli-shim")?,
-        })
-    }
-}
-
 fn in_session(
     args: &ExecArgs,
     session: &Session,
-    programs: &Programs,
     folder: &Path,
     signals: &Signals,
 ) -> Result<Exit, NotRun> {
     // The command may change its directory, and TMPDIR be relative.
     let mcp_json = std::path::absolute(folder.join("mcp.json"))
         .map_err(|error| format!("cannot tell where `{}` is: {error}", folder.display()))?;
-    wiring::write_mcp_json(&mcp_json, session, programs.mcp_mock.as_deref())?;
+    let servers = wiring::servers(BTreeMap::new(), session)?;
+    wiring::write_mcp_json(&mcp_json, &servers)?;
     wiring::can_be_started(session)?;
     let path = wiring::path(session)?;
     let words = args.command.iter().map(|word| wiring::fill_in(word, &mcp_json));
@@ -121,22 +101,10 @@ fn in_session(
     })
 }
 
-fn make(place: &Path, mocks: Mocks, programs: &Programs) -> Result<Session, String> {
+fn make(place: &Path, mocks: Mocks) -> Result<Session, String> {
     let workspace = std::env::current_dir()
         .map_err(|error| format!("cannot tell the current directory: {error}"))?;
-    let making = Making {
-        document: mocks.document,
-        base: &mocks.base,
-        workspace,
-        deadline: None,
-        call_timeout: None,
-        shim: programs.cli_shim.clone(),
-        mode: PRIVATE,
-        owner: None,
-        is_durable: false,
-        allows_network_fs: false,
-    };
-    session::make(place, making)
+    wiring::make(mocks.document, &mocks.base, &workspace, None, place)
 }
 
 /// Shows and writes the evidence; whether everything is as the document wants it.

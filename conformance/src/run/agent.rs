@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use fixtures::document::task::Action;
 
 use super::setup::Wired;
-use crate::exec::{command, wiring};
+use crate::exec::command;
 use crate::results;
+use crate::wiring;
 
 /// Who is run.
 #[derive(Debug, Clone, Copy)]

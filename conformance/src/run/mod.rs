@@ -7,7 +7,7 @@ mod output;
 pub(crate) mod play;
 mod progress;
 pub(crate) mod select;
-mod setup;
+pub(crate) mod setup;
 pub(crate) mod spool;
 
 use std::path::Path;
@@ -19,9 +19,8 @@ use crate::case::{self, Case};
 use crate::cli::RunArgs;
 use crate::exec::signals::Signals;
 use crate::exit::Exit;
-use crate::find;
 use crate::results::{self, Record, Tally, Verdict};
-use crate::workspace;
+use crate::{wiring, workspace};
 use agent::{Agent, Template};
 use crew::Crew;
 use output::Output;
@@ -62,7 +61,7 @@ fn conduct(args: &RunArgs) -> Result<Exit, String> {
         crate::note(&"agent-conformance: nothing was selected; see `agent-conformance list`");
         return Ok(Exit::Empty);
     }
-    can_be_mocked(&selected)?;
+    can_be_played(&selected)?;
     if let Some(template) = &template {
         hint(template, &selected);
     }
@@ -172,18 +171,10 @@ fn played(
 }
 
 /// The toolkit's own programs are looked for before anything is made.
-fn can_be_mocked(selected: &[(&Case, &Task)]) -> Result<(), String> {
-    let documents =
-        selected.iter().map(|(case, task)| setup::effective(&case.document, task, &task.expect));
-    let mut needs_server = false;
-    let mut needs_shim = false;
-    for document in documents {
-        needs_server |= !document.mcp_mocks.is_empty();
-        needs_shim |= !document.command_mocks.is_empty();
-    }
-    needs_server.then(|| find::own("mcp-mock")).transpose()?;
-    needs_shim.then(|| find::own("cli-shim")).transpose()?;
-    Ok(())
+fn can_be_played(selected: &[(&Case, &Task)]) -> Result<(), String> {
+    selected.iter().try_for_each(|(case, task)| {
+        wiring::can_be_played(&setup::effective(&case.document, task, &task.expect))
+    })
 }
 
 /// What a command line most likely forgets.

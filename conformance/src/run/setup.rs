@@ -1,7 +1,6 @@
 //! What a run needs, made one after the other: workspace, session, configuration,
 //! and a look at every mock before anybody depends on it.
 
-use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::ErrorKind;
@@ -12,13 +11,11 @@ use std::time::{Duration, Instant};
 
 use fixtures::document::task::{Expectation, LiveServer, Task};
 use fixtures::document::{Document, Executable, OnUnmatched};
+use fixtures::session::Session;
 use fixtures::session::canary::Planted;
-use fixtures::session::{self, Making, Session};
-use serde_json::{Map, Value, json};
 
-use crate::exec::wiring;
-use crate::find;
 use crate::results::{Mode, Modes};
+use crate::wiring;
 use crate::workspace;
 
 /// How a canary is on its way.
@@ -135,11 +132,11 @@ fn wire_noting(
         .map_err(|error| format!("cannot resolve `{}`: {error}", workspace.display()))?;
     let before = workspace::look(&workspace)?;
     let place = note(folder.join("session"));
-    let session = make(document.clone(), base, &workspace, timeout, &place)?;
+    let session = wiring::make(document.clone(), base, &workspace, Some(timeout), &place)?;
     wiring::can_be_started(&session)?;
     let mcp_json = note(folder.join("mcp.json"));
-    let servers = servers(document, &session)?;
-    write_mcp_json(&mcp_json, &servers)?;
+    let servers = wiring::servers(document.mcp_servers.clone(), &session)?;
+    wiring::write_mcp_json(&mcp_json, &servers)?;
     let path = wiring::path(&session)?;
     for mock in &document.mcp_mocks {
         try_server(&mock.name, &servers[&mock.name])?;
@@ -149,57 +146,6 @@ fn wire_noting(
     }
     let folder = folder.to_owned();
     Ok(Wired { folder, workspace, before, session, mcp_json, path, made: Vec::new() })
-}
-
-fn make(
-    document: Document,
-    base: &Path,
-    workspace: &Path,
-    timeout: Duration,
-    place: &Path,
-) -> Result<Session, String> {
-    let shim = (!document.command_mocks.is_empty()).then(|| find::own("cli-shim")).transpose()?;
-    let making = Making {
-        document,
-        base,
-        workspace: workspace.to_owned(),
-        deadline: session::Deadline::after(timeout),
-        call_timeout: None,
-        shim,
-        mode: 0o700,
-        owner: None,
-        is_durable: false,
-        allows_network_fs: false,
-    };
-    session::make(place, making)
-}
-
-/// Mocks, and the live servers that no mock replaces.
-fn servers(document: &Document, session: &Session) -> Result<BTreeMap<String, LiveServer>, String> {
-    let mut servers = document.mcp_servers.clone();
-    if !document.mcp_mocks.is_empty() {
-        let program = find::own("mcp-mock")?;
-        let (program, directory) = (wiring::utf8(&program)?, wiring::utf8(session.directory())?);
-        for mock in &document.mcp_mocks {
-            let args = ["serve", "--session", directory, "--server", &mock.name];
-            let server = LiveServer {
-                command: program.to_owned(),
-                args: args.map(str::to_owned).to_vec(),
-                env: BTreeMap::new(),
-            };
-            servers.insert(mock.name.clone(), server);
-        }
-    }
-    Ok(servers)
-}
-
-fn write_mcp_json(file: &Path, servers: &BTreeMap<String, LiveServer>) -> Result<(), String> {
-    let entry = |LiveServer { command, args, env }: &LiveServer| json!({"command": command, "args": args, "env": env});
-    let servers: Map<String, Value> =
-        servers.iter().map(|(name, server)| (name.clone(), entry(server))).collect();
-    let configuration = json!({"mcpServers": servers});
-    fs::write(file, format!("{configuration:#}\n"))
-        .map_err(|error| format!("cannot write `{}`: {error}", file.display()))
 }
 
 /// Starts a mocked server as a client would, and says nothing to it.

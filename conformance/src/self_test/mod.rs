@@ -2,7 +2,7 @@
 //! known. The good ones pass, and each bad one fails, for its reason.
 
 mod derived;
-mod plan;
+pub(crate) mod plan;
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};

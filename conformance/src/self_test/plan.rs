@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use fixtures::document::task::{Action, Task, Violates};
+use fixtures::document::task::{Action, SelfTest, Task, Violates};
 
 use super::{Judged, derived};
 use crate::case::Case;
@@ -59,6 +59,8 @@ pub(super) fn of(cases: &[Case]) -> Result<Vec<Trial<'_>>, String> {
                 missing.push(format!("{}/{}: there is no `self_test`", case.name, task.id));
                 continue;
             };
+            let gaps = gaps(scripts).into_iter();
+            missing.extend(gaps.map(|gap| format!("{}/{}: {gap}", case.name, task.id)));
             let trial = |agent: &str, wanted, script: &[Action], is_twin| Trial {
                 case,
                 task,
@@ -72,20 +74,9 @@ pub(super) fn of(cases: &[Case]) -> Result<Vec<Trial<'_>>, String> {
                 trials.push(trial("good, without the fault", Wanted::Pass, &scripts.good, true));
             }
             for bad in derived::from(&scripts.good) {
-                match scripts.except.contains_key(bad.name) {
-                    true => {}
-                    false if bad.actions == scripts.good => missing.push(format!(
-                        "{}/{}: `{}` does what the good script does: say why under `self_test.except`",
-                        case.name, task.id, bad.name
-                    )),
-                    false => {
-                        trials.push(trial(
-                            bad.name,
-                            Wanted::Fail(bad.violates),
-                            &bad.actions,
-                            false,
-                        ));
-                    }
+                if !scripts.except.contains_key(bad.name) {
+                    let wanted = Wanted::Fail(bad.violates);
+                    trials.push(trial(bad.name, wanted, &bad.actions, false));
                 }
             }
             for bad in &scripts.bad {
@@ -94,6 +85,24 @@ pub(super) fn of(cases: &[Case]) -> Result<Vec<Trial<'_>>, String> {
         }
     }
     if missing.is_empty() { Ok(trials) } else { Err(missing.join("\n")) }
+}
+
+/// How many bad agents are tried, derived and written.
+pub(crate) fn bad_agents(scripts: &SelfTest) -> usize {
+    let derived = derived::from(&scripts.good);
+    let derived = derived.iter().filter(|bad| !scripts.except.contains_key(bad.name));
+    derived.count() + scripts.bad.len()
+}
+
+/// Derived agents that are no other than the good one, and no exception says why.
+pub(crate) fn gaps(scripts: &SelfTest) -> Vec<String> {
+    let same = derived::from(&scripts.good)
+        .into_iter()
+        .filter(|bad| bad.actions == scripts.good && !scripts.except.contains_key(bad.name));
+    let told = |bad: derived::Derived| {
+        format!("`{}` does what the good script does: say why under `self_test.except`", bad.name)
+    };
+    same.map(told).collect()
 }
 
 impl Trial<'_> {

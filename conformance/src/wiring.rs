@@ -1,17 +1,58 @@
 //! How mocks reach the command: PATH, and a configuration of MCP servers.
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
+use std::time::Duration;
 
-use fixtures::session::Session;
+use fixtures::document::Document;
+use fixtures::document::task::LiveServer;
+use fixtures::session::{self, Making, Session};
 use serde_json::{Map, Value, json};
+
+use crate::find;
+
+/// The permissions of a session: it is this user's alone.
+const PRIVATE: u32 = 0o700;
 
 /// What stands for the configuration in the words of a command.
 const PLACEHOLDER: &[u8] = b"{mcp_json}";
 
 /// Where programs are looked for when nobody says it.
 const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// Looks for the programs that play a document's mocks, before anything is made.
+pub(crate) fn can_be_played(document: &Document) -> Result<(), String> {
+    let wanted = |is_wanted: bool, name| is_wanted.then(|| find::own(name)).transpose();
+    wanted(!document.mcp_mocks.is_empty(), "mcp-mock")?;
+    wanted(!document.command_mocks.is_empty(), "cli-shim")?;
+    Ok(())
+}
+
+/// Makes the session of a document's mocks.
+pub(crate) fn make(
+    document: Document,
+    base: &Path,
+    workspace: &Path,
+    timeout: Option<Duration>,
+    place: &Path,
+) -> Result<Session, String> {
+    let shim = (!document.command_mocks.is_empty()).then(|| find::own("cli-shim")).transpose()?;
+    let making = Making {
+        document,
+        base,
+        workspace: workspace.to_owned(),
+        deadline: timeout.and_then(session::Deadline::after),
+        call_timeout: None,
+        shim,
+        mode: PRIVATE,
+        owner: None,
+        is_durable: false,
+        allows_network_fs: false,
+    };
+    session::make(place, making)
+}
 
 /// The `PATH` on which the session's executables come first.
 pub(crate) fn path(session: &Session) -> Result<OsString, String> {
@@ -31,7 +72,7 @@ pub(crate) fn path(session: &Session) -> Result<OsString, String> {
 pub(crate) fn can_be_started(session: &Session) -> Result<(), String> {
     let bin = session.directory().join("bin");
     let names = session.executable_names().into_iter();
-    match names.map(|name| bin.join(name)).find(|shim| !crate::find::is_program(shim)) {
+    match names.map(|name| bin.join(name)).find(|shim| !find::is_program(shim)) {
         None => Ok(()),
         Some(shim) => Err(format!(
             "`{}` cannot be executed, perhaps since its filesystem is mounted `noexec`: choose another place with TMPDIR or `--keep`",
@@ -40,22 +81,37 @@ pub(crate) fn can_be_started(session: &Session) -> Result<(), String> {
     }
 }
 
-/// Writes the configuration of the mocked servers, `{"mcpServers": {…}}`.
+/// How clients start the servers: the session's mocks, and the live ones that
+/// no mock replaces.
+pub(crate) fn servers(
+    live: BTreeMap<String, LiveServer>,
+    session: &Session,
+) -> Result<BTreeMap<String, LiveServer>, String> {
+    let mut servers = live;
+    let mocked = session.server_names();
+    if mocked.is_empty() {
+        return Ok(servers);
+    }
+    let program = find::own("mcp-mock")?;
+    let (program, directory) = (utf8(&program)?, utf8(session.directory())?);
+    for name in mocked {
+        let args = ["serve", "--session", directory, "--server", name];
+        let args = args.map(str::to_owned).to_vec();
+        let server = LiveServer { command: program.to_owned(), args, env: BTreeMap::new() };
+        servers.insert(name.to_owned(), server);
+    }
+    Ok(servers)
+}
+
+/// Writes a configuration of servers, `{"mcpServers": {…}}`.
 pub(crate) fn write_mcp_json(
     file: &Path,
-    session: &Session,
-    mcp_mock: Option<&Path>,
+    servers: &BTreeMap<String, LiveServer>,
 ) -> Result<(), String> {
-    let mut servers = Map::new();
-    if let Some(mcp_mock) = mcp_mock {
-        let (program, directory) = (utf8(mcp_mock)?, utf8(session.directory())?);
-        for name in session.server_names() {
-            let args = ["serve", "--session", directory, "--server", name];
-            let server = json!({"command": program, "args": args, "env": {}});
-            servers.insert(name.to_owned(), server);
-        }
-    }
-    let configuration = json!({"mcpServers": Value::Object(servers)});
+    let entry = |LiveServer { command, args, env }: &LiveServer| json!({"command": command, "args": args, "env": env});
+    let servers: Map<String, Value> =
+        servers.iter().map(|(name, server)| (name.clone(), entry(server))).collect();
+    let configuration = json!({"mcpServers": servers});
     std::fs::write(file, format!("{configuration:#}\n"))
         .map_err(|error| format!("cannot write `{}`: {error}", file.display()))
 }
