@@ -73,7 +73,7 @@ fn a_task_with_mocks_of_its_own_is_chosen() {
     // There is but one.
     let (made, _) = place.run(&wire, 0);
     assert!(made.contains("env.sh") && !made.contains("client.json"), "{made}");
-    let other = "{id: o, prompt: p, expect: {calls: [{tool: s.t, result: error}], files: {}}}]}";
+    let other = "{id: o, prompt: p, expect: {calls: [{tool: s.t, result: error}], answer: {absent: [x]}}}]}";
     let text = fs::read_to_string(place.path("c.yaml")).unwrap();
     place.file("d.yaml", &(text.strip_suffix("]}").unwrap().to_owned() + ", " + other));
     let wire = ["wire", "d.yaml", "--for", "generic", "--out", "other"];
