@@ -216,21 +216,20 @@ fn try_server(name: &str, server: &LiveServer) -> Result<(), String> {
 /// run was starting meanwhile has the copy open for writing until it runs itself.
 fn settle(session: &Session, name: &str) -> Result<(), String> {
     let shim = session.directory().join("bin").join(name);
-    let is_copy = fs::metadata(&shim).is_ok_and(|about| about.nlink() == 1);
-    let end = Instant::now() + PATIENCE;
-    while is_copy {
-        let planted = Planted::new(session.directory(), None)?;
-        let mut started = Command::new(&shim);
-        started.arg(&planted.argument).stdin(Stdio::null());
-        match started.output() {
-            Err(error) if error.kind() == ErrorKind::ExecutableFileBusy && Instant::now() < end => {
-                std::thread::sleep(LOOK);
-            }
-            // What else is wrong is told by the way through the shell.
-            _ => break,
-        }
+    if fs::metadata(&shim).is_ok_and(|about| about.nlink() > 1) {
+        return Ok(());
     }
-    Ok(())
+    let end = Instant::now() + PATIENCE;
+    loop {
+        let planted = Planted::new(session.directory(), None)?;
+        let output = Command::new(&shim).arg(&planted.argument).stdin(Stdio::null()).output();
+        let is_busy = |error: std::io::Error| error.kind() == ErrorKind::ExecutableFileBusy;
+        // What else is wrong is told by the way through the shell.
+        if !output.err().is_some_and(is_busy) || Instant::now() > end {
+            return Ok(());
+        }
+        std::thread::sleep(LOOK);
+    }
 }
 
 /// Has a shell find a shim, as an agent's would.
