@@ -10,6 +10,7 @@ mod progress;
 pub(crate) mod select;
 mod setup;
 pub(crate) mod spool;
+mod tries;
 
 use std::path::Path;
 use std::time::Duration;
