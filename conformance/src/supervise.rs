@@ -2,13 +2,12 @@
 //! and whatever the agent starts comes back to it, so that orphans are known
 //! by their run, and ended with it.
 
+mod watch;
+
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, OsString};
-use std::io::{self, Read, Write};
-use std::os::fd::AsFd;
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
@@ -16,10 +15,7 @@ use nix::fcntl::OFlag;
 use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawn};
 use nix::sys::signal::SigSet;
 use nix::sys::stat::Mode;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{
-    Pid, Signal, getppid, kill_process, kill_process_group, set_parent_process_death_signal,
-};
+use rustix::process::{Pid, Signal, getppid, kill_process_group, set_parent_process_death_signal};
 use serde::{Deserialize, Serialize};
 
 use crate::exec::command::{Ended, reap};
@@ -27,14 +23,10 @@ use crate::exec::leftovers;
 use crate::exec::signals::{Received, Signals};
 use crate::exit::Exit;
 
+pub(crate) use watch::{finish, start};
+
 /// How long an agent that was asked to end may take.
 const GRACE: Duration = Duration::from_secs(6);
-
-/// How much longer than its agent a supervisor may take to end what that left.
-const PATIENCE: Duration = Duration::from_secs(30);
-
-/// How often a supervisor is told to go on, which its agent may have stopped.
-const LOOK: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 
 /// What runs a script that does not say what runs it.
 const SHELL: &CStr = c"/bin/sh";
@@ -224,48 +216,5 @@ fn wait(agent: Pid, deadline: Instant, signals: &Signals) -> Result<HowItEnded, 
         let _ = kill_process_group(agent, signal);
         let _ = kill_process_group(agent, Signal::CONT);
         until = Instant::now() + GRACE;
-    }
-}
-
-/// The runner's side: starts a supervisor, which is not waited for yet.
-pub(crate) fn start() -> Result<Child, String> {
-    let this = std::env::current_exe()
-        .map_err(|error| format!("cannot tell where this program is: {error}"))?;
-    Command::new(this)
-        .arg("supervise")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .process_group(0)
-        .spawn()
-        .map_err(|error| format!("cannot start a supervisor: {error}"))
-}
-
-/// Gives a supervisor its order, and waits for what became of the agent.
-pub(crate) fn finish(mut child: Child, order: &Order) -> Result<Outcome, String> {
-    let text = serde_json::to_string(order).expect("string keys always serialise");
-    let mut stdin = child.stdin.take().expect("its input is a pipe");
-    let written = stdin.write_all(text.as_bytes());
-    drop(stdin);
-    watch(&child, Duration::from_millis(order.timeout_ms));
-    let output = child
-        .wait_with_output()
-        .map_err(|error| format!("cannot wait for the supervisor: {error}"))?;
-    written.map_err(|error| format!("cannot give the supervisor its order: {error}"))?;
-    serde_json::from_slice(&output.stdout)
-        .map_err(|_| format!("the supervisor ended with {}, and no outcome", output.status))
-}
-
-/// Looks after a supervisor until it says something or ends: one that was
-/// stopped goes on, and one that takes far too long is killed.
-fn watch(child: &Child, timeout: Duration) {
-    let Some(pid) = Pid::from_raw(child.id().cast_signed()) else { return };
-    let Some(stdout) = &child.stdout else { return };
-    let end = Instant::now().checked_add(timeout + PATIENCE);
-    let mut fds = [PollFd::from_borrowed_fd(stdout.as_fd(), PollFlags::IN)];
-    while !poll(&mut fds, Some(&LOOK)).is_ok_and(|ready| ready > 0) {
-        let _ = kill_process(pid, Signal::CONT);
-        if end.is_some_and(|end| Instant::now() > end) {
-            let _ = kill_process(pid, Signal::KILL);
-        }
     }
 }

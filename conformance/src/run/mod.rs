@@ -9,6 +9,7 @@ mod progress;
 pub(crate) mod select;
 pub(crate) mod setup;
 pub(crate) mod spool;
+mod tries;
 
 use std::path::Path;
 use std::time::Duration;
@@ -67,6 +68,7 @@ fn conduct(args: &RunArgs) -> Result<Exit, String> {
     }
     let output = Output::open(args)?;
     let signals = Signals::hold()?;
+    let draft = output.draft()?;
     let plan = plan(&selected, trials, !args.no_twin);
     let folder = output.folder()?;
     let spool = Spool::new()?;
@@ -103,7 +105,7 @@ fn conduct(args: &RunArgs) -> Result<Exit, String> {
     let is_lost = |result: &Option<_>| !matches!(result, Some(Ok(_)));
     let ran = (0..plan.len()).filter(|index| !is_lost(&done.results[*index]));
     let mut tally = Tally::new(k, trials, not_run);
-    output.write(spool.settled(ran), &mut tally)?;
+    output.write(draft, spool.settled(ran), &mut tally)?;
     if let Some(reason) = done.results.iter().flatten().find_map(|it| it.as_ref().err()) {
         return Err(reason.clone());
     }

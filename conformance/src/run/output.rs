@@ -16,7 +16,7 @@ const MAX_NAME_CHARS: usize = 80;
 pub(super) struct Output {
     /// Where sessions are kept, if they are.
     sessions: Option<PathBuf>,
-    results: Option<Draft>,
+    results: Option<PathBuf>,
     /// Reports, and the open files that they go to, else stdout.
     reports: Vec<(Report, Option<File>)>,
 }
@@ -31,7 +31,6 @@ pub(super) struct Folder {
 impl Output {
     /// Sees to it that there is a place for everything, before anything runs.
     pub(super) fn open(args: &RunArgs) -> Result<Output, String> {
-        let mut results = None;
         let mut output = Output { sessions: None, results: None, reports: Vec::new() };
         if let Some(out) = &args.out {
             let failed = |error| format!("cannot make `{}`: {error}", out.display());
@@ -46,7 +45,7 @@ impl Output {
                 ));
             }
             output.sessions = args.keep_sessions.then_some(sessions);
-            results = Some(out.join("results.json"));
+            output.results = Some(out.join("results.json"));
         }
         let mut reports = args.reports.clone();
         if reports.iter().all(|report| report.file.is_some()) {
@@ -56,8 +55,12 @@ impl Output {
             let file = report.file.as_deref().map(sink::create).transpose()?;
             output.reports.push((report, file));
         }
-        output.results = results.map(Draft::new).transpose()?;
         Ok(output)
+    }
+
+    /// The file that will hold the results; one whom signals end would leave it behind.
+    pub(super) fn draft(&self) -> Result<Option<Draft>, String> {
+        self.results.clone().map(Draft::new).transpose()
     }
 
     /// Makes the folder of all runs, which goes with the value.
@@ -76,10 +79,11 @@ impl Output {
     /// written keeps nothing from the others.
     pub(super) fn write(
         self,
+        draft: Option<Draft>,
         records: impl Iterator<Item = Result<Record, String>>,
         tally: &mut Tally,
     ) -> Result<(), String> {
-        let results = self.results.map(|draft| Sink::draft(Format::Json, draft));
+        let results = draft.map(|draft| Sink::draft(Format::Json, draft));
         let reports =
             self.reports.into_iter().map(|(Report { format, file }, open)| match file.zip(open) {
                 Some((path, file)) => Sink::file(format, &path, file),

@@ -1,31 +1,18 @@
 //! What a run needs, made one after the other: workspace, session, configuration,
 //! and a look at every mock before anybody depends on it.
 
-use std::ffi::{OsStr, OsString};
-use std::fs;
-use std::io::ErrorKind;
-use std::os::unix::fs::MetadataExt;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use fixtures::document::task::{Expectation, LiveServer, Task};
+use fixtures::document::task::{Expectation, Task};
 use fixtures::document::{Document, Executable, OnUnmatched};
 use fixtures::session::Session;
-use fixtures::session::canary::Planted;
 
+use super::tries;
 use crate::results::{Mode, Modes};
 use crate::wiring;
 use crate::workspace;
-
-/// How a canary is on its way.
-const ROUTE: &str = "runner: sh -c";
-
-/// How long a copied program may be open for writing.
-const PATIENCE: Duration = Duration::from_secs(10);
-
-/// How often it is tried.
-const LOOK: Duration = Duration::from_millis(1);
 
 /// A run that can begin.
 #[derive(Debug)]
@@ -139,67 +126,11 @@ fn wire_noting(
     wiring::write_mcp_json(&mcp_json, &servers)?;
     let path = wiring::path(&session)?;
     for mock in &document.mcp_mocks {
-        try_server(&mock.name, &servers[&mock.name])?;
+        tries::server(&mock.name, &servers[&mock.name])?;
     }
     for name in session.executable_names() {
-        try_shim(&session, name, &path)?;
+        tries::shim(&session, name, &path)?;
     }
     let folder = folder.to_owned();
     Ok(Wired { folder, workspace, before, session, mcp_json, path, made: Vec::new() })
-}
-
-/// Starts a mocked server as a client would, and says nothing to it.
-fn try_server(name: &str, server: &LiveServer) -> Result<(), String> {
-    let output = Command::new(&server.command).args(&server.args).stdin(Stdio::null()).output();
-    match output {
-        Ok(output) if output.status.success() => Ok(()),
-        Ok(output) => Err(format!("the mock of `{name}` does not start: {}", complaint(&output))),
-        Err(error) => Err(format!("the mock of `{name}` does not start: {error}")),
-    }
-}
-
-/// Waits until a shim that was copied can be started: a program that another
-/// run was starting meanwhile has the copy open for writing until it runs itself.
-fn settle(session: &Session, name: &str) -> Result<(), String> {
-    let shim = session.directory().join("bin").join(name);
-    let is_copy = fs::metadata(&shim).is_ok_and(|about| about.nlink() == 1);
-    if !is_copy {
-        return Ok(());
-    }
-    let end = Instant::now() + PATIENCE;
-    loop {
-        let planted = Planted::new(session.directory(), None)?;
-        let mut started = Command::new(&shim);
-        started.arg(&planted.argument).stdin(Stdio::null());
-        match started.output() {
-            Err(error) if error.kind() == ErrorKind::ExecutableFileBusy && Instant::now() < end => {
-                std::thread::sleep(LOOK);
-            }
-            // What else is wrong is told by the way through the shell.
-            _ => return Ok(()),
-        }
-    }
-}
-
-/// Has a shell find a shim, as an agent's would.
-fn try_shim(session: &Session, name: &str, path: &OsStr) -> Result<(), String> {
-    settle(session, name)?;
-    let planted = Planted::new(session.directory(), Some(ROUTE))?;
-    let mut shell = Command::new("/bin/sh");
-    shell.args(["-c", "exec \"$0\" \"$1\"", name, &planted.argument]).env("PATH", path);
-    let output = shell.current_dir(session.workspace()).stdin(Stdio::null()).output();
-    match output {
-        Ok(output) if output.stdout.trim_ascii_end() == planted.answer.as_bytes() => Ok(()),
-        Ok(output) => {
-            Err(format!("a canary did not reach the shim of `{name}`: {}", complaint(&output)))
-        }
-        Err(error) => Err(format!("a canary did not reach the shim of `{name}`: {error}")),
-    }
-}
-
-/// The last line that a program wrote on its standard error, or how it ended.
-fn complaint(output: &Output) -> String {
-    let text = String::from_utf8_lossy(&output.stderr);
-    let last = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
-    last.map_or_else(|| format!("it ended with {}", output.status), str::to_owned)
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Removes a directory and everything below it. No process may be left that
 /// could put something else in the place of what is looked at.
@@ -22,25 +22,23 @@ fn level(place: &Path) -> io::Result<()> {
     unseal(place);
     let mut moved = 0_u64;
     loop {
-        let entries: Vec<_> = fs::read_dir(place)?.collect::<io::Result<_>>()?;
+        let entries = entries(place)?;
         if entries.is_empty() {
             return fs::remove_dir(place);
         }
-        for entry in entries {
-            let path = entry.path();
-            if !entry.file_type()?.is_dir() {
+        for (path, is_directory) in entries {
+            if !is_directory {
                 fs::remove_file(&path)?;
                 continue;
             }
             unseal(&path);
-            for inner in fs::read_dir(&path)? {
-                let inner = inner?;
-                if !inner.file_type()?.is_dir() {
-                    fs::remove_file(inner.path())?;
+            for (inner, is_directory) in self::entries(&path)? {
+                if !is_directory {
+                    fs::remove_file(inner)?;
                     continue;
                 }
                 // To be moved, a directory must be writable itself.
-                unseal(&inner.path());
+                unseal(&inner);
                 let free = loop {
                     moved += 1;
                     let free = place.join(format!("moved-{moved}"));
@@ -48,11 +46,17 @@ fn level(place: &Path) -> io::Result<()> {
                         break free;
                     }
                 };
-                fs::rename(inner.path(), free)?;
+                fs::rename(inner, free)?;
             }
             fs::remove_dir(&path)?;
         }
     }
+}
+
+/// What is in a directory, which is closed by then, and what of it are directories.
+fn entries(folder: &Path) -> io::Result<Vec<(PathBuf, bool)>> {
+    let entries = fs::read_dir(folder)?;
+    entries.map(|entry| entry.and_then(|it| Ok((it.path(), it.file_type()?.is_dir())))).collect()
 }
 
 fn unseal(folder: &Path) {
