@@ -62,22 +62,33 @@ fn is_expectation(path: &str) -> bool {
     part.bytes().filter(|byte| matches!(byte, b'.' | b'[')).count() <= 2 || part.contains("[\"")
 }
 
+macro_rules! suite {
+    ($name:literal) => {
+        (
+            concat!("recovery/", $name, ".yaml"),
+            include_str!(concat!("../../fixtures/recovery/", $name, ".yaml")),
+        )
+    };
+}
+
 /// The recovery suites, which are compiled in.
-const SUITES: [(&str, &str); 11] = [
-    ("recovery/mcp/transient.yaml", include_str!("../../fixtures/recovery/mcp/transient.yaml")),
-    ("recovery/mcp/permanent.yaml", include_str!("../../fixtures/recovery/mcp/permanent.yaml")),
-    ("recovery/mcp/permission.yaml", include_str!("../../fixtures/recovery/mcp/permission.yaml")),
-    ("recovery/mcp/timeout.yaml", include_str!("../../fixtures/recovery/mcp/timeout.yaml")),
-    ("recovery/mcp/malformed.yaml", include_str!("../../fixtures/recovery/mcp/malformed.yaml")),
-    ("recovery/mcp/unmatched.yaml", include_str!("../../fixtures/recovery/mcp/unmatched.yaml")),
-    (
-        "recovery/mcp/cancellation.yaml",
-        include_str!("../../fixtures/recovery/mcp/cancellation.yaml"),
-    ),
-    ("recovery/mcp/exhaustion.yaml", include_str!("../../fixtures/recovery/mcp/exhaustion.yaml")),
-    ("recovery/cli/transient.yaml", include_str!("../../fixtures/recovery/cli/transient.yaml")),
-    ("recovery/cli/permanent.yaml", include_str!("../../fixtures/recovery/cli/permanent.yaml")),
-    ("recovery/cli/permission.yaml", include_str!("../../fixtures/recovery/cli/permission.yaml")),
+const SUITES: [(&str, &str); 16] = [
+    suite!("mcp/transient"),
+    suite!("mcp/permanent"),
+    suite!("mcp/permission"),
+    suite!("mcp/timeout"),
+    suite!("mcp/malformed"),
+    suite!("mcp/unmatched"),
+    suite!("mcp/cancellation"),
+    suite!("mcp/exhaustion"),
+    suite!("cli/transient"),
+    suite!("cli/permanent"),
+    suite!("cli/permission"),
+    suite!("cli/timeout"),
+    suite!("cli/malformed"),
+    suite!("cli/unmatched"),
+    suite!("cli/cancellation"),
+    suite!("cli/exhaustion"),
 ];
 
 /// The cases at these paths, or the suites where there are none.
