@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod command;
+#[path = "../common/mod.rs"]
+mod common;
 mod ending;
 mod evidence;
 mod help;
@@ -11,10 +13,11 @@ mod terminal;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+
+use common::program;
 
 /// Long enough for a busy machine, short enough to fail.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -24,24 +27,6 @@ const GH: &str = r#"gh: [{stderr: "HTTP 502\n", exit_code: 1}, {stdout: "MERGED\
 
 /// The same of a tool.
 const LOOKUP: &str = "orders.lookup: [{error: busy}, {return: {ok: true}}]";
-
-/// The program; the two that it needs lie beside it.
-fn program() -> &'static Path {
-    static BUILT: OnceLock<&Path> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let program = Path::new(env!("CARGO_BIN_EXE_agent-conformance"));
-        let folder = program.parent().unwrap();
-        let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--quiet", "-p", "mcp-mock", "-p", "cli-shim", "--target-dir"]);
-        build.arg(folder.parent().unwrap());
-        if folder.ends_with("release") {
-            build.arg("--release");
-        }
-        build.current_dir(env!("CARGO_MANIFEST_DIR"));
-        assert!(build.status().unwrap().success(), "{build:?}");
-        program
-    })
-}
 
 /// A folder to run in, with a directory for temporary files. When the value
 /// goes, nothing may be left there and no process may run that came from here.

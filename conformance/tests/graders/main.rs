@@ -2,30 +2,17 @@
 //! them with the same evidence.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+#[path = "../common/mod.rs"]
+mod common;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 
-/// The program; the two that it needs lie beside it.
-fn program() -> &'static Path {
-    static BUILT: OnceLock<&Path> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let program = Path::new(env!("CARGO_BIN_EXE_agent-conformance"));
-        let folder = program.parent().unwrap();
-        let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--quiet", "-p", "mcp-mock", "-p", "cli-shim", "--target-dir"]);
-        build.arg(folder.parent().unwrap()).current_dir(env!("CARGO_MANIFEST_DIR"));
-        if folder.ends_with("release") {
-            build.arg("--release");
-        }
-        assert!(build.status().unwrap().success(), "{build:?}");
-        program
-    })
-}
+use common::program;
 
 struct Place(tempfile::TempDir);
 

@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod agents;
+#[path = "../common/mod.rs"]
+mod common;
 mod documents;
 mod environment;
 mod interrupts;
@@ -10,31 +12,15 @@ mod supervisors;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
+
+use common::program;
 
 /// Long enough for a busy machine, short enough to fail.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What a good agent does.
 const GOOD: &str = "gh pr; echo 3 > r";
-
-/// The program; the two that it needs lie beside it.
-fn program() -> &'static Path {
-    static BUILT: OnceLock<&Path> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let program = Path::new(env!("CARGO_BIN_EXE_agent-conformance"));
-        let folder = program.parent().unwrap();
-        let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--quiet", "-p", "mcp-mock", "-p", "cli-shim", "--target-dir"]);
-        build.arg(folder.parent().unwrap()).current_dir(env!("CARGO_MANIFEST_DIR"));
-        if folder.ends_with("release") {
-            build.arg("--release");
-        }
-        assert!(build.status().unwrap().success(), "{build:?}");
-        program
-    })
-}
 
 /// A folder with the case `c.yaml` and a directory for temporary files, in
 /// which nothing may be left, as no process may be that began here.

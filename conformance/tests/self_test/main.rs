@@ -1,30 +1,17 @@
 //! `agent-conformance self-test` through real processes.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+#[path = "../common/mod.rs"]
+mod common;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-/// The program; the two that it needs lie beside it.
-fn program() -> &'static Path {
-    static BUILT: OnceLock<&Path> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let program = Path::new(env!("CARGO_BIN_EXE_agent-conformance"));
-        let folder = program.parent().unwrap();
-        let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--quiet", "-p", "mcp-mock", "-p", "cli-shim", "--target-dir"]);
-        build.arg(folder.parent().unwrap()).current_dir(env!("CARGO_MANIFEST_DIR"));
-        if folder.ends_with("release") {
-            build.arg("--release");
-        }
-        assert!(build.status().unwrap().success(), "{build:?}");
-        program
-    })
-}
+use common::program;
 
 /// A folder with documents, and a directory for temporary files that is empty at the end.
 struct Place(tempfile::TempDir);

@@ -1,0 +1,92 @@
+//! Which tasks are run.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::{GH, GOOD, Place};
+
+fn names(results: &Value) -> Vec<String> {
+    let runs = results["runs"].as_array().unwrap().iter();
+    let name = |run: &Value| {
+        format!("{}/{}", run["case"].as_str().unwrap(), run["task"].as_str().unwrap())
+    };
+    runs.filter(|run| run["twin"] == false).map(name).collect()
+}
+
+#[test]
+fn tasks_are_chosen_by_name() {
+    let place = Place::new();
+    for (only, wanted) in [
+        (vec!["--only", "cli-transient"], vec!["cli-transient/transient"]),
+        (vec!["--only", "*/transient"], vec!["mcp-transient/transient", "cli-transient/transient"]),
+        (
+            vec!["--only", "mcp-timeout", "--only", "cli-p*"],
+            vec!["mcp-timeout/timeout", "cli-permanent/permanent", "cli-permission/permission"],
+        ),
+    ] {
+        let run = [&["run", "--agent", "scripted", "--out", "out", "--no-twin"], &*only].concat();
+        place.say(&run, 0);
+        assert_eq!(names(&place.results()), wanted);
+    }
+    let (text, complaint) = place.say(&["run", "--agent", "scripted", "--only", "nothing"], 4);
+    assert!(complaint.contains("nothing was selected") && text.is_empty(), "{complaint}");
+}
+
+#[test]
+fn shards_together_are_everything_once() {
+    let place = Place::new();
+    let mut all = Vec::new();
+    for shard in ["1/3", "2/3", "3/3"] {
+        let run = ["run", "--agent", "scripted", "--out", "out", "--no-twin", "--shard", shard];
+        place.say(&run, 0);
+        let part = names(&place.results());
+        assert!(part.len() >= 5, "{part:?}");
+        all.extend(part);
+    }
+    assert_eq!(all.len(), 16);
+    assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), 16);
+}
+
+#[test]
+fn reports_go_where_they_are_wanted() {
+    let place = Place::of(GH);
+    let agent = place.agent(GOOD);
+    let run = ["run", "c.yaml", "--agent-cmd", &agent, "--out", "out", "--keep-sessions"];
+    let (text, _) =
+        place.say(&[&run[..], &["--report", "text=a.txt", "--report", "json=b.json"]].concat(), 0);
+    assert_eq!(text, std::fs::read_to_string(place.path("a.txt")).unwrap());
+    let saved = std::fs::read(place.path("out/results.json")).unwrap();
+    assert_eq!(saved, std::fs::read(place.path("b.json")).unwrap());
+    let sessions: Vec<_> = std::fs::read_dir(place.path("out/sessions")).unwrap().collect();
+    assert_eq!(sessions.len(), 2);
+    let session = place.path("out/sessions/0001-gh-t/session");
+    let mut status = std::process::Command::new(super::program().with_file_name("cli-shim"));
+    let status = status.arg("status").arg(session).output().unwrap();
+    assert!(String::from_utf8_lossy(&status.stdout).contains("2 of 2"), "{status:?}");
+    // They are not written over.
+    place.say(&run, 2);
+    place.is_clean();
+}
+
+#[test]
+fn what_contradicts_itself_is_usage() {
+    let place = Place::of(GH);
+    for arguments in [
+        vec!["--trials", "2", "--require-pass", "1/3"],
+        vec!["--require-pass", "4/3"],
+        vec!["--shard", "0/3"],
+        vec!["--jobs", "0"],
+        vec!["--timeout", "0"],
+        vec!["--timeout", "never"],
+        vec!["--report", "xml"],
+        vec!["--report", "json="],
+        vec!["--keep-sessions"],
+        vec!["--only", "[a"],
+    ] {
+        place.say(&[&["run", "c.yaml", "--agent", "scripted"], &*arguments].concat(), 2);
+    }
+    place.file("d.yaml", GH);
+    let (_, complaint) = place.say(&["run", "c.yaml", "d.yaml", "--agent", "scripted"], 2);
+    assert!(complaint.contains("are both called `gh`"), "{complaint}");
+}
