@@ -10,7 +10,7 @@ mod interrupts;
 mod results;
 mod supervisors;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 

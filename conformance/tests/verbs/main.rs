@@ -7,10 +7,10 @@ mod common;
 mod list;
 mod wire;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
 
-pub use common::program;
+pub(crate) use common::program;
 
 /// A directory of its own.
 pub struct Place(tempfile::TempDir);
