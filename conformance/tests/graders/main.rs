@@ -170,7 +170,10 @@ fn jq_is_built_in() {
         (jq("true, true"), "FAIL", "saw more than one output"),
         (jq("error(\"x\")"), "FAIL", "saw \"x\""),
         // Text that is no jq judges nobody.
-        (jq(".a ("), "ERROR", "is no expression"),
+        (jq("\"é\" ("), "ERROR", "is no expression: expected closing parenthesis at character 6"),
+        (jq("[1"), "ERROR", "is no expression: expected closing bracket at character 3"),
+        (jq("1 2"), "ERROR", "is no expression: expected nothing, found 2"),
+        (jq("1 |"), "ERROR", "is no expression: expected term, found the end"),
         (jq("nothing_like_it"), "ERROR", "undefined"),
         (jq("env.HOME == null"), "ERROR", "undefined"),
         (jq("$other"), "ERROR", "undefined"),

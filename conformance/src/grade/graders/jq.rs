@@ -94,7 +94,10 @@ fn member(evidence: &Val, name: &str) -> Val {
 fn told(errors: &load::Errors<&str, ()>) -> String {
     let mut told = Vec::new();
     for (file, error) in errors {
-        let at = |rest: &str| file.code.len().saturating_sub(rest.len()) + 1;
+        let at = |rest: &str| {
+            let before = file.code.len().saturating_sub(rest.len());
+            file.code.get(..before).map_or(0, |before| before.chars().count()) + 1
+        };
         match error {
             load::Error::Io(errors) => {
                 told.extend(errors.iter().map(|(_, reason)| reason.clone()));
