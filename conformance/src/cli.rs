@@ -153,6 +153,7 @@ Exit status:
   0  every agent was judged as it should be
   1  some agent was not
   2  usage, or documents that are refused
+  4  nothing was selected
   130, 143  interrupted";
 
 const COMPLETIONS: &str = "\

@@ -63,6 +63,12 @@ impl Template {
         self.words.iter().any(|word| word.contains(&placeholder))
     }
 
+    /// Words that name a file here, and another one or none where the agent starts.
+    pub(crate) fn relative_files(&self) -> impl Iterator<Item = &str> {
+        let words = self.words.iter().skip(1).map(String::as_str);
+        words.filter(|word| Path::new(word).is_relative() && Path::new(word).is_file())
+    }
+
     fn fill_in(&self, wired: &Wired, prompt: &str) -> Result<Vec<String>, String> {
         let text = |path: &Path| wiring::utf8(path).map(str::to_owned);
         let mut values = Vec::new();

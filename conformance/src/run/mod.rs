@@ -186,6 +186,11 @@ fn hint(template: &Template, selected: &[(&Case, &Task)]) {
             &"note: `--agent-cmd` has neither {prompt} nor {prompt_file}, so the agent is not told what to do",
         );
     }
+    for file in template.relative_files() {
+        crate::note(&format!(
+            "note: the agent starts in its workspace, where there is no `{file}` of yours: write its whole path, as in \"$PWD/{file}\""
+        ));
+    }
     let is_served = |(case, task): &(&Case, &Task)| {
         task.mcp_mocks.as_ref().map_or(!case.document.mcp_mocks.is_empty(), |it| !it.is_empty())
     };

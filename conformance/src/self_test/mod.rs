@@ -52,6 +52,10 @@ fn prove(args: &SelfTestArgs) -> Result<Exit, String> {
     let signals = Signals::hold()?;
     let cases = case::load(&args.paths, crate::is_styled())?;
     let trials = plan::of(&cases)?;
+    if trials.is_empty() {
+        crate::note(&"agent-conformance: nothing was selected: there is no case at these paths");
+        return Ok(Exit::Empty);
+    }
     let folder = tempfile::Builder::new().prefix("agent-conformance-").tempdir();
     let folder = folder.map_err(|error| format!("cannot make a temporary directory: {error}"))?;
     let start = Instant::now();

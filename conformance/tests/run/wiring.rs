@@ -125,6 +125,34 @@ fn a_template_that_cannot_be_filled_in_is_usage() {
     place.say(&["run", "c.yaml", "--agent", "scripted", "--agent-cmd", "true"], 2);
 }
 
+/// The agent starts elsewhere, which is easily forgotten.
+#[test]
+fn a_command_line_that_forgets_something_is_hinted_at() {
+    let place = Place::of(GH);
+    place.file("agent.sh", GOOD);
+    let hints = |template: &str| {
+        let (_, notes) = place.say(&["run", "c.yaml", "--agent-cmd", template], 1);
+        notes
+            .lines()
+            .filter(|line| line.starts_with("note: "))
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let [relative] = &hints("sh agent.sh {prompt}")[..] else { panic!() };
+    assert!(relative.contains("write its whole path, as in \"$PWD/agent.sh\""), "{relative}");
+    let [prompt] = &hints("true")[..] else { panic!() };
+    assert!(prompt.contains("neither {prompt} nor {prompt_file}"), "{prompt}");
+    assert!(hints("true {prompt_file}").is_empty());
+    // Only where a server is mocked.
+    let served = GH.replace(
+        "command_mocks:",
+        "mcp_mocks: [{name: s, tools: {t: {responses: [{return: 1}]}}}], command_mocks:",
+    );
+    place.file("c.yaml", &served);
+    let [servers] = &hints("true {prompt}")[..] else { panic!() };
+    assert!(servers.contains("has no {mcp_json}"), "{servers}");
+}
+
 /// The deadline of the session comes just before the end of the agent's time.
 #[test]
 fn a_command_that_waits_when_time_is_up_records_its_deadline() {

@@ -138,6 +138,14 @@ fn what_cannot_prove_anything_is_refused_before_anything_runs() {
     }
 }
 
+#[test]
+fn nothing_proves_nothing() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("empty")).unwrap();
+    let text = place.run(&["empty"], 4);
+    assert!(text.contains("nothing was selected"), "{text}");
+}
+
 /// A script that starts a daemon: it is ended with its run.
 #[test]
 fn what_an_agent_leaves_running_ends_with_it() {
