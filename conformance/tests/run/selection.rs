@@ -60,10 +60,12 @@ fn reports_go_where_they_are_wanted() {
     assert_eq!(saved, std::fs::read(place.path("b.json")).unwrap());
     let sessions: Vec<_> = std::fs::read_dir(place.path("out/sessions")).unwrap().collect();
     assert_eq!(sessions.len(), 2);
-    let session = place.path("out/sessions/0001-gh-t/session");
-    let mut status = std::process::Command::new(super::program().with_file_name("cli-shim"));
-    let status = status.arg("status").arg(session).output().unwrap();
-    assert!(String::from_utf8_lossy(&status.stdout).contains("2 of 2"), "{status:?}");
+    for program in ["cli-shim", "mcp-mock"] {
+        let session = place.path("out/sessions/0001-gh-t/session");
+        let mut status = std::process::Command::new(super::program().with_file_name(program));
+        let status = status.arg("status").arg(session).output().unwrap();
+        assert!(String::from_utf8_lossy(&status.stdout).contains("2 of 2"), "{status:?}");
+    }
     // They are not written over.
     place.say(&run, 2);
     place.is_clean();
