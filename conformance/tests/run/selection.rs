@@ -92,3 +92,32 @@ fn what_contradicts_itself_is_usage() {
     let (_, complaint) = place.say(&["run", "c.yaml", "d.yaml", "--agent", "scripted"], 2);
     assert!(complaint.contains("are both called `gh`"), "{complaint}");
 }
+
+/// Two that go to one place would leave neither.
+#[test]
+fn reports_are_not_written_over_each_other() {
+    let place = Place::of(GH);
+    let agent = place.agent(GOOD);
+    place.file("old.txt", "old");
+    std::os::unix::fs::symlink("old.txt", place.path("link.txt")).unwrap();
+    for (reports, exit) in [
+        (vec!["json=a.txt", "text=a.txt"], 2),
+        (vec!["json=a.txt", "text=./a.txt"], 2),
+        (vec!["json=old.txt", "text=link.txt"], 2),
+        (vec!["json=old.txt", "json=old.txt"], 2),
+        (vec!["text=out/results.json"], 2),
+        (vec!["json", "text"], 2),
+        (vec!["text", "text"], 2),
+        (vec!["json=/dev/null", "text=/dev/null"], 0),
+        (vec!["json=a.txt", "text=b.txt", "text"], 0),
+    ] {
+        let mut run = vec!["run", "c.yaml", "--no-twin", "--agent-cmd", &agent, "--out", "out"];
+        run.extend(reports.iter().flat_map(|report| ["--report", *report]));
+        let (text, complaint) = place.say(&run, exit);
+        let is_told =
+            complaint.contains("would be written twice") || complaint.contains("go to stdout");
+        assert_eq!(is_told && text.is_empty(), exit == 2, "{reports:?}: {complaint}");
+        assert_eq!(std::fs::read(place.path("old.txt")).unwrap(), b"old");
+        assert_eq!(place.path("out/results.json").exists(), exit == 0, "{reports:?}");
+    }
+}
