@@ -69,7 +69,8 @@ Judges the evidence again, offline, and prints results as `run --out` writes
 them, each file after the other. Graders that start programs (program, python,
 javascript) are carried over, and marked, unless programs are allowed.
 
-Exit status: as that of `agent-conformance run`; 2 for files that hold no results";
+Exit status: as that of `agent-conformance run`, and 3 where some runs did not
+take place and none failed; 2 for files that hold no results";
 
 const REPORT: &str = "\
 Examples:

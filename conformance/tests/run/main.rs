@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod grading;
+mod interrupts;
 #[path = "../common/processes.rs"]
 mod processes;
 mod selection;

@@ -121,3 +121,24 @@ fn reports_are_not_written_over_each_other() {
         assert_eq!(place.path("out/results.json").exists(), exit == 0, "{reports:?}");
     }
 }
+
+/// Enough of the tasks that took place is not enough of all.
+#[test]
+fn what_did_not_take_place_has_not_passed() {
+    let place = Place::new();
+    place.file("all/a.yaml", GH);
+    place.file("all/b.yaml", &GH.replace("scenario: gh", "scenario: other"));
+    let counter = place.path("counter").display().to_string();
+    let script = format!("echo >> {counter}; [ $(wc -l < {counter}) = 2 ] || {{ {GOOD}; }}");
+    let agent = place.agent(&script);
+    for (is_stopped, exit) in [(true, 1), (false, 0)] {
+        let _ = std::fs::remove_file(&counter);
+        let mut run = vec!["run", "all", "--no-twin", "--jobs", "1", "--require-pass", "1/2"];
+        run.extend(["--agent-cmd", &agent, "--out", "out"]);
+        run.extend(is_stopped.then_some("--fail-fast"));
+        place.say(&run, exit);
+        place.say(&["grade", "out/results.json"], exit);
+        let not_run = if is_stopped { 2 } else { 0 };
+        assert_eq!(place.results()["summary"]["not_run"], not_run);
+    }
+}
