@@ -8,6 +8,7 @@ mod interrupts;
 #[path = "../common/processes.rs"]
 mod processes;
 mod selection;
+mod terminal;
 mod trials;
 mod verdicts;
 mod wiring;
