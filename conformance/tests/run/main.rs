@@ -3,6 +3,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod errors;
 mod grading;
 mod interrupts;
 #[path = "../common/processes.rs"]
@@ -10,6 +11,7 @@ mod processes;
 mod selection;
 mod terminal;
 mod trials;
+mod unproven;
 mod verdicts;
 mod wiring;
 
