@@ -10,6 +10,9 @@ use globset::GlobMatcher;
 use crate::results::SCRIPTED;
 use crate::run::select::{self, Fraction};
 
+/// How often a task may be run.
+pub(crate) const MOST_TRIALS: u32 = 10_000;
+
 /// Wire mocked dependencies into an agent, run it, and see what it did with them.
 #[derive(Debug, Parser)]
 #[command(name = "agent-conformance", version, arg_required_else_help = true, after_help = EXAMPLES)]
@@ -236,7 +239,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "TEMPLATE")]
     pub(crate) agent_cmd: Option<String>,
     /// How often each task is run.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_TRIALS)))]
     pub(crate) trials: Option<u32>,
     /// How many of so many trials must pass, for each task.
     #[arg(long, value_name = "K/N")]

@@ -17,7 +17,7 @@ use std::time::Duration;
 use fixtures::document::task::Task;
 
 use crate::case::{self, Case};
-use crate::cli::RunArgs;
+use crate::cli::{MOST_TRIALS, RunArgs};
 use crate::exec::signals::Signals;
 use crate::exit::Exit;
 use crate::results::{self, Record, Tally, Verdict};
@@ -125,6 +125,9 @@ fn remove(place: &Path) {
 /// How many trials of a task there are, and how many of them count for pass^k.
 fn goal(args: &RunArgs) -> Result<(u32, u32), String> {
     match (args.require_pass, args.trials) {
+        (Some(Fraction { part, whole }), _) if whole > MOST_TRIALS => Err(format!(
+            "`--require-pass {part}/{whole}` asks for {whole} trials: ask for {MOST_TRIALS} at most"
+        )),
         (Some(Fraction { part, whole }), None) => Ok((part, whole)),
         (Some(Fraction { part, whole }), Some(trials)) if trials == whole => Ok((part, trials)),
         (Some(Fraction { part, whole }), Some(trials)) => Err(format!(

@@ -77,6 +77,9 @@ fn what_contradicts_itself_is_usage() {
     for arguments in [
         vec!["--trials", "2", "--require-pass", "1/3"],
         vec!["--require-pass", "4/3"],
+        vec!["--require-pass", "1/10001"],
+        vec!["--require-pass", "1/4294967295"],
+        vec!["--trials", "10001"],
         vec!["--shard", "0/3"],
         vec!["--jobs", "0"],
         vec!["--timeout", "0"],
