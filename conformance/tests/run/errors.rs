@@ -113,3 +113,16 @@ fn an_agent_that_ends_badly_after_contact_is_judged() {
         place.is_clean();
     }
 }
+
+/// Its server ends with it, and is none that died.
+#[test]
+fn an_agent_that_is_out_of_time_has_killed_no_mock() {
+    let place = Place::of(
+        r#"{schemaVersion: "2.0", scenario: c, mcp_mocks: [{name: s, tools: {t: {responses: [{return: 1, delay_ms: 60000}]}}}],
+        tasks: [{id: t, prompt: p, expect: {calls: [{tool: s.t, result: success}], answer: {absent: [x]}}, self_test: {good: [{call: s.t}]}}]}"#,
+    );
+    let record = &trials(&place.run(None, &["--timeout", "1"], 1))[0];
+    assert_eq!((&record["verdict"], &record["exit"]["timed_out"]), (&"FAIL".into(), &true.into()));
+    assert_eq!(record["tool_events"][0]["success"], false);
+    place.is_clean();
+}

@@ -6,6 +6,7 @@ mod common;
 mod errors;
 mod grading;
 mod interrupts;
+mod live;
 #[path = "../common/processes.rs"]
 mod processes;
 mod selection;

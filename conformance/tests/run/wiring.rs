@@ -34,6 +34,27 @@ fn an_empty_list_in_a_task_disables_the_inherited_mocks() {
     assert_eq!(record["command_invocations"], json!([]));
 }
 
+/// A command that is limited and not mocked has a shim, which refuses and records.
+#[test]
+fn a_limited_command_is_not_reached() {
+    let place = Place::of(
+        r#"{schemaVersion: "2.0", scenario: c, mcp_mocks: [{name: s, tools: {t: {responses: [{return: 3}]}}}],
+        tasks: [{id: t, prompt: p, expect: {calls: [{tool: s.t, result: success}], limits: [{command: gh, at_most: 0}], files: {r: {equals: ""}}},
+            self_test: {good: [{run: "gh pr > r"}, {call: s.t}]}}]}"#,
+    );
+    executable(&place, "real/gh", "#!/bin/sh\necho REAL\n");
+    let path = format!("{}:{}", place.path("real").display(), std::env::var("PATH").unwrap());
+    let mut run = place.command(&["run", "c.yaml", "--agent", "scripted", "--out", "out"]);
+    let output = run.env("PATH", path).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let record = &trials(&place.results())[0];
+    let violations = record["violations"].as_array().unwrap();
+    assert_eq!(violations.len(), 1, "{violations:?}");
+    assert_eq!(violations[0]["actual"], "1");
+    assert_eq!(record["command_invocations"][0]["reason"], "unmatched");
+    assert_eq!(record["changes"][0]["content"], "");
+}
+
 #[test]
 fn a_mock_replaces_the_live_server_of_its_name_and_the_others_stay_live() {
     let place = Place::new();
@@ -154,6 +175,32 @@ fn nothing_of_the_users_is_touched() {
         fs::read_dir(place.path("")).unwrap().map(|it| it.unwrap().file_name()).collect();
     left.sort();
     assert_eq!(left, ["agent.sh", "c.yaml", "home", "tmp"]);
+    place.is_clean();
+}
+
+/// Without privileges a home that is sealed is none that could be written to.
+#[test]
+fn nobody_needs_a_home() {
+    let place = Place::new();
+    let setpriv = || {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(program());
+        command
+    };
+    let can_become_nobody = setpriv().arg("--version").output().is_ok_and(|it| it.status.success());
+    if !can_become_nobody {
+        return;
+    }
+    for (name, mode) in [("", 0o755), ("tmp", 0o777), ("home", 0o555)] {
+        fs::create_dir_all(place.path(name)).unwrap();
+        fs::set_permissions(place.path(name), fs::Permissions::from_mode(mode)).unwrap();
+    }
+    let mut run = setpriv();
+    run.args(["run", "--agent", "scripted", "--only", "*-transient"]);
+    run.current_dir(place.path("home")).env("HOME", place.path("home"));
+    let output = run.env("TMPDIR", place.path("tmp")).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("2 passed"), "{output:?}");
     place.is_clean();
 }
 
