@@ -1,16 +1,9 @@
 //! Wiring that fails, which is never held against the agent.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use super::{GH, GOOD, Place, program, trials};
-
-fn executable(place: &Place, name: &str, text: &str) -> String {
-    place.file(name, text);
-    fs::set_permissions(place.path(name), fs::Permissions::from_mode(0o755)).unwrap();
-    place.path(name).display().to_string()
-}
 
 /// The runner in a folder of its own, beside which there is what a test puts there.
 fn alone(place: &Place, arguments: &[&str]) -> Command {
@@ -43,8 +36,8 @@ fn a_mock_that_does_not_start_is_never_left_out() {
         let place = Place::new();
         let started = place.path("started").display().to_string();
         let real = format!("#!/bin/sh\ntouch {started}\n");
-        let never = executable(&place, "real/gh", &real);
-        executable(&place, &format!("bin/{broken}"), &format!("#!/bin/sh\n{says}\n"));
+        let never = place.executable("real/gh", &real);
+        place.executable(&format!("bin/{broken}"), &format!("#!/bin/sh\n{says}\n"));
         place.file(
             "c.yaml",
             if broken == "mcp-mock" { served(&never) } else { GH.to_owned() }.as_str(),

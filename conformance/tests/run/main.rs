@@ -13,10 +13,12 @@ mod selection;
 mod terminal;
 mod trials;
 mod unproven;
+mod user;
 mod verdicts;
 mod wiring;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::OnceLock;
@@ -58,6 +60,13 @@ impl Place {
     fn file(&self, name: &str, text: &str) {
         fs::create_dir_all(self.path(name).parent().unwrap()).unwrap();
         fs::write(self.path(name), text).unwrap();
+    }
+
+    /// A program of these lines, and its whole path.
+    fn executable(&self, name: &str, text: &str) -> String {
+        self.file(name, text);
+        fs::set_permissions(self.path(name), fs::Permissions::from_mode(0o755)).unwrap();
+        self.path(name).display().to_string()
     }
 
     fn command(&self, arguments: &[&str]) -> Command {

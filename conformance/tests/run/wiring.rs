@@ -1,18 +1,11 @@
 //! What reaches the agent, and what does not.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use serde_json::json;
 
 use super::{GH, GOOD, Place, program, trials};
-
-fn executable(place: &Place, name: &str, text: &str) -> String {
-    place.file(name, text);
-    fs::set_permissions(place.path(name), fs::Permissions::from_mode(0o755)).unwrap();
-    place.path(name).display().to_string()
-}
 
 #[test]
 fn an_empty_list_in_a_task_disables_the_inherited_mocks() {
@@ -24,7 +17,7 @@ fn an_empty_list_in_a_task_disables_the_inherited_mocks() {
             expect: {calls: [{tool: s.t, result: success}], files: {r: {equals: REAL}}},
             self_test: {good: [{run: "gh pr > r"}, {call: s.t}]}}]}"#,
     );
-    executable(&place, "real/gh", "#!/bin/sh\necho REAL\n");
+    place.executable("real/gh", "#!/bin/sh\necho REAL\n");
     let path = format!("{}:{}", place.path("real").display(), std::env::var("PATH").unwrap());
     let mut run = place.command(&["run", "c.yaml", "--agent", "scripted", "--out", "out"]);
     let output = run.env("PATH", path).output().unwrap();
@@ -42,7 +35,7 @@ fn a_limited_command_is_not_reached() {
         tasks: [{id: t, prompt: p, expect: {calls: [{tool: s.t, result: success}], limits: [{command: gh, at_most: 0}], files: {r: {equals: ""}}},
             self_test: {good: [{run: "gh pr > r"}, {call: s.t}]}}]}"#,
     );
-    executable(&place, "real/gh", "#!/bin/sh\necho REAL\n");
+    place.executable("real/gh", "#!/bin/sh\necho REAL\n");
     let path = format!("{}:{}", place.path("real").display(), std::env::var("PATH").unwrap());
     let mut run = place.command(&["run", "c.yaml", "--agent", "scripted", "--out", "out"]);
     let output = run.env("PATH", path).output().unwrap();
@@ -64,9 +57,9 @@ fn a_mock_replaces_the_live_server_of_its_name_and_the_others_stay_live() {
         ["live.yaml", "live.jsonl"].map(|it| place.path(it).display().to_string());
     fs::write(&journal, "").unwrap();
     let clock = format!("#!/bin/sh\nexec {} serve {live} --journal {journal}\n", mock.display());
-    let clock = executable(&place, "clock.sh", &clock);
+    let clock = place.executable("clock.sh", &clock);
     let started = place.path("started").display().to_string();
-    let never = executable(&place, "never.sh", &format!("#!/bin/sh\ntouch {started}\n"));
+    let never = place.executable("never.sh", &format!("#!/bin/sh\ntouch {started}\n"));
     let document = |mocks: &str| {
         format!(
             r#"{{schemaVersion: "2.0", scenario: c, mcp_servers: {{s: {{command: {never}}}, clock: {{command: {clock}}}}}, mcp_mocks: {mocks},
@@ -96,8 +89,7 @@ fn a_mock_replaces_the_live_server_of_its_name_and_the_others_stay_live() {
 fn every_placeholder_is_filled_in_and_nothing_else() {
     let prompt = "say \\\"{workspace}\\\" $HOME; it's `x`\\n";
     let place = Place::of(&GH.replace("prompt: merge it", &format!("prompt: \"{prompt}\"")));
-    let agent = executable(
-        &place,
+    let agent = place.executable(
         "agent.py",
         r#"#!/usr/bin/env python3
 import json, os, subprocess, sys
@@ -159,49 +151,6 @@ fn a_command_that_waits_when_time_is_up_records_its_deadline() {
     assert_eq!(record["verdict"], "FAIL");
     let attempt = &record["command_invocations"][0];
     assert_eq!((&attempt["cancelled"], &attempt["exit_code"]), (&true.into(), &124.into()));
-}
-
-#[test]
-fn nothing_of_the_users_is_touched() {
-    let place = Place::of(GH);
-    fs::create_dir(place.path("home")).unwrap();
-    fs::set_permissions(place.path("home"), fs::Permissions::from_mode(0o555)).unwrap();
-    let agent = place.agent(GOOD);
-    let mut run = place.command(&["run", "c.yaml", "--agent-cmd", &agent]);
-    let output = run.env("HOME", place.path("home")).output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
-    assert_eq!(fs::read_dir(place.path("home")).unwrap().count(), 0);
-    let mut left: Vec<_> =
-        fs::read_dir(place.path("")).unwrap().map(|it| it.unwrap().file_name()).collect();
-    left.sort();
-    assert_eq!(left, ["agent.sh", "c.yaml", "home", "tmp"]);
-    place.is_clean();
-}
-
-/// Without privileges a home that is sealed is none that could be written to.
-#[test]
-fn nobody_needs_a_home() {
-    let place = Place::new();
-    let setpriv = || {
-        let mut command = Command::new("setpriv");
-        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(program());
-        command
-    };
-    let can_become_nobody = setpriv().arg("--version").output().is_ok_and(|it| it.status.success());
-    if !can_become_nobody {
-        return;
-    }
-    for (name, mode) in [("", 0o755), ("tmp", 0o777), ("home", 0o555)] {
-        fs::create_dir_all(place.path(name)).unwrap();
-        fs::set_permissions(place.path(name), fs::Permissions::from_mode(mode)).unwrap();
-    }
-    let mut run = setpriv();
-    run.args(["run", "--agent", "scripted", "--only", "*-transient"]);
-    run.current_dir(place.path("home")).env("HOME", place.path("home"));
-    let output = run.env("TMPDIR", place.path("tmp")).output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
-    assert!(String::from_utf8_lossy(&output.stdout).contains("2 passed"), "{output:?}");
-    place.is_clean();
 }
 
 /// Plain lines where there is no terminal, and a bar where there is one.
