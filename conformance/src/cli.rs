@@ -10,6 +10,9 @@ use globset::GlobMatcher;
 use crate::results::SCRIPTED;
 use crate::run::select::{self, Fraction};
 
+/// How often a task may be run.
+pub(crate) const MOST_TRIALS: u32 = 10_000;
+
 /// Wire mocked dependencies into an agent, run it, and see what it did with them.
 #[derive(Debug, Parser)]
 #[command(name = "agent-conformance", version, arg_required_else_help = true, after_help = EXAMPLES)]
@@ -69,7 +72,8 @@ Judges the evidence again, offline, and prints results as `run --out` writes
 them, each file after the other. Graders that start programs (program, python,
 javascript) are carried over, and marked, unless programs are allowed.
 
-Exit status: as that of `agent-conformance run`; 2 for files that hold no results";
+Exit status: as that of `agent-conformance run`, and 3 where some runs did not
+take place and none failed; 2 for files that hold no results";
 
 const REPORT: &str = "\
 Examples:
@@ -236,7 +240,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "TEMPLATE")]
     pub(crate) agent_cmd: Option<String>,
     /// How often each task is run.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_TRIALS)))]
     pub(crate) trials: Option<u32>,
     /// How many of so many trials must pass, for each task.
     #[arg(long, value_name = "K/N")]

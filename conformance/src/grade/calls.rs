@@ -48,6 +48,27 @@ struct Event {
     cancelled: bool,
 }
 
+/// Where an attempt stands that nobody can read, and why: judged without it,
+/// the evidence would have a hole.
+pub(crate) fn unreadable(record: &Record) -> Option<(String, String)> {
+    let tools = record.tool_events.iter().enumerate().map(|it| ("tool_events", it));
+    let commands = record.command_invocations.iter().enumerate();
+    let mut all = tools.chain(commands.map(|it| ("command_invocations", it)));
+    all.find_map(|(list, (index, event))| {
+        let fault = match serde_json::from_str::<Event>(event.text()) {
+            Ok(event) if list == "tool_events" => event.tool_name.is_none().then_some("tool_name"),
+            Ok(event) => event.command.is_none().then_some("command"),
+            Err(error) => {
+                // Lines and columns of the attempt alone would mislead.
+                let error = error.to_string();
+                let why = error.split(" at line ").next().unwrap_or_default();
+                return Some((format!("{list}[{index}]"), why.to_owned()));
+            }
+        };
+        fault.map(|name| (format!("{list}[{index}]"), format!("missing field `{name}`")))
+    })
+}
+
 /// The calls of a run, in the order of the journal. What is no event is left out.
 pub(crate) fn of(record: &Record) -> Vec<Call> {
     let events = record.tool_events.iter().chain(&record.command_invocations);

@@ -1,10 +1,12 @@
 //! Results that were saved.
 
+use std::fmt::Display;
 use std::fs;
 use std::path::Path;
 
 use serde::Deserialize;
 
+use crate::grade;
 use crate::report::text::on_one_line;
 
 use super::{Record, Summary, VERSION};
@@ -28,11 +30,11 @@ pub(crate) fn read(file: &Path) -> Result<Results, String> {
     let shown = file.display();
     let text =
         fs::read_to_string(file).map_err(|error| format!("cannot read `{shown}`: {error}"))?;
-    let refused = |error: serde_json::Error| {
+    let refused = |fault: &dyn Display| {
         format!(
             "`{shown}` holds no results: {}; give a `results.json` that `agent-conformance run --out` wrote",
             // It tells what stands there.
-            on_one_line(&error.to_string())
+            on_one_line(&fault.to_string())
         )
     };
     #[derive(Deserialize)]
@@ -40,11 +42,30 @@ pub(crate) fn read(file: &Path) -> Result<Results, String> {
         #[serde(rename = "schemaVersion")]
         version: String,
     }
-    let Version { version } = serde_json::from_str(&text).map_err(refused)?;
+    let Version { version } = serde_json::from_str(&text).map_err(|it| refused(&it))?;
     if version != VERSION {
         return Err(format!(
             "`{shown}` is of version {version:?}, this program knows \"{VERSION}\": use the program that wrote it"
         ));
     }
-    serde_json::from_str(&text).map_err(refused)
+    let results: Results = serde_json::from_str(&text).map_err(|it| refused(&it))?;
+    match fault(&results) {
+        Some(fault) => Err(refused(&fault)),
+        None => Ok(results),
+    }
+}
+
+/// What nobody could judge, or judge otherwise than it was meant.
+fn fault(results: &Results) -> Option<String> {
+    let Summary { k, n, .. } = results.summary;
+    if k < 1 || k > n {
+        return Some(format!("`summary` wants {k} of {n} trials"));
+    }
+    results.runs.iter().enumerate().find_map(|(index, record)| {
+        if record.trial < 1 {
+            return Some(format!("`runs[{index}].trial` is 0"));
+        }
+        let (place, why) = grade::unreadable(record)?;
+        Some(format!("`runs[{index}].{place}` is no attempt: {why}"))
+    })
 }

@@ -27,7 +27,6 @@ use crew::Crew;
 use output::Output;
 use play::Run;
 use progress::Progress;
-use select::Fraction;
 use spool::Spool;
 
 pub(crate) fn run(args: &RunArgs) -> Exit {
@@ -55,7 +54,7 @@ impl Planned<'_> {
 
 fn conduct(args: &RunArgs) -> Result<Exit, String> {
     let template = args.agent_cmd.as_deref().map(Template::parse).transpose()?;
-    let (k, trials) = goal(args)?;
+    let (k, trials) = select::goal(args)?;
     let cases = case::load(&args.paths, crate::is_styled())?;
     let selected = select::tasks(&cases, &args.only, args.shard);
     if selected.is_empty() {
@@ -119,21 +118,6 @@ fn conduct(args: &RunArgs) -> Result<Exit, String> {
 fn remove(place: &Path) {
     if let Err(error) = workspace::remove(place) {
         crate::note(&format!("note: cannot remove `{}`: {error}", place.display()));
-    }
-}
-
-/// How many trials of a task there are, and how many of them count for pass^k.
-fn goal(args: &RunArgs) -> Result<(u32, u32), String> {
-    match (args.require_pass, args.trials) {
-        (Some(Fraction { part, whole }), None) => Ok((part, whole)),
-        (Some(Fraction { part, whole }), Some(trials)) if trials == whole => Ok((part, trials)),
-        (Some(Fraction { part, whole }), Some(trials)) => Err(format!(
-            "`--require-pass {part}/{whole}` asks for {whole} trials, `--trials` for {trials}: leave `--trials` out"
-        )),
-        (None, trials) => {
-            let trials = trials.unwrap_or(1);
-            Ok((trials, trials))
-        }
     }
 }
 
@@ -208,7 +192,9 @@ pub(crate) fn exit(tally: &Tally, required: Option<u32>) -> Exit {
         return Exit::Empty;
     }
     let is_enough = |passed: u32, all: u32| passed >= required.unwrap_or(all);
-    let (mut failed, mut unjudged) = (false, false);
+    // Where not all took place, enough of some tasks is not enough.
+    let is_part = summary.not_run > 0;
+    let (mut failed, mut unjudged) = (is_part && summary.failed > 0, is_part);
     for task in tally.tasks() {
         let all = task.passed + task.failed + task.unjudged;
         if !is_enough(task.passed, all) {

@@ -1,7 +1,8 @@
 //! Where results go, and where runs take place.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::Planned;
 use crate::cli::{Format, Report, RunArgs};
@@ -51,6 +52,7 @@ impl Output {
         if reports.iter().all(|report| report.file.is_some()) {
             reports.push(Report { format: Format::Text, file: None });
         }
+        apart(&reports, output.results.as_deref())?;
         for report in reports {
             let file = report.file.as_deref().map(sink::create).transpose()?;
             output.reports.push((report, file));
@@ -100,6 +102,37 @@ impl Output {
         failures.extend(sinks.into_iter().filter_map(|sink| sink.finish(&summary).err()));
         if failures.is_empty() { Ok(()) } else { Err(failures.join("\n")) }
     }
+}
+
+/// Refuses reports of which one would be written over another, or over the results.
+fn apart(reports: &[Report], results: Option<&Path>) -> Result<(), String> {
+    let mut taken: BTreeSet<Option<PathBuf>> =
+        results.map(|it| Some(it.to_owned())).into_iter().collect();
+    for report in reports {
+        let file = report.file.as_deref();
+        // A pipe or a device holds whatever it is given.
+        let is_stream = |file: &Path| file.metadata().is_ok_and(|it| !it.is_file());
+        if file.is_some_and(is_stream) || taken.insert(file.map(whole)) {
+            continue;
+        }
+        return Err(match file {
+            Some(file) => format!(
+                "`{}` would be written twice: give each report a file of its own",
+                file.display()
+            ),
+            None => "two reports would go to stdout: give one of them a file, as in `--report json=results.json`".to_owned(),
+        });
+    }
+    Ok(())
+}
+
+/// A path in one spelling, as far as its folder is there.
+fn whole(file: &Path) -> PathBuf {
+    let found = file.canonicalize().ok().or_else(|| {
+        let folder = file.parent().filter(|it| !it.as_os_str().is_empty());
+        Some(folder.unwrap_or(Path::new(".")).canonicalize().ok()?.join(file.file_name()?))
+    });
+    found.unwrap_or_else(|| file.to_owned())
 }
 
 impl Folder {

@@ -18,8 +18,9 @@ pub(super) struct Progress {
 
 impl Progress {
     pub(super) fn new(all: usize) -> Progress {
-        let bar = std::io::stderr().is_terminal().then(|| {
-            let bar = ProgressBar::new(all as u64);
+        let bar = ProgressBar::new(all as u64);
+        // Some terminals can draw none.
+        let bar = (std::io::stderr().is_terminal() && !bar.is_hidden()).then(|| {
             if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}") {
                 bar.set_style(style);
             }

@@ -4,6 +4,7 @@ use fixtures::document::task::Task;
 use globset::{Glob, GlobMatcher};
 
 use crate::case::Case;
+use crate::cli::{MOST_TRIALS, RunArgs};
 
 /// K of N, both from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +49,24 @@ pub(crate) fn tasks<'c>(
         shard.is_none_or(|shard| index % shard.whole as usize == shard.part as usize - 1)
     };
     selected.filter(|(index, _)| is_here(*index)).map(|(_, task)| task).collect()
+}
+
+/// How many trials of a task there are, and how many of them count for pass^k.
+pub(super) fn goal(args: &RunArgs) -> Result<(u32, u32), String> {
+    match (args.require_pass, args.trials) {
+        (Some(Fraction { part, whole }), _) if whole > MOST_TRIALS => Err(format!(
+            "`--require-pass {part}/{whole}` asks for {whole} trials: ask for {MOST_TRIALS} at most"
+        )),
+        (Some(Fraction { part, whole }), None) => Ok((part, whole)),
+        (Some(Fraction { part, whole }), Some(trials)) if trials == whole => Ok((part, trials)),
+        (Some(Fraction { part, whole }), Some(trials)) => Err(format!(
+            "`--require-pass {part}/{whole}` asks for {whole} trials, `--trials` for {trials}: leave `--trials` out"
+        )),
+        (None, trials) => {
+            let trials = trials.unwrap_or(1);
+            Ok((trials, trials))
+        }
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{GH, GOOD, Place};
 
@@ -68,20 +68,11 @@ fn grading_saved_results_gives_the_same_bytes() {
 #[test]
 fn the_published_schema_holds_for_results_and_for_nothing_else() {
     let place = all_kinds();
-    let (schema, _) = place.say(&["schema"], 0);
-    let schema: Value = serde_json::from_str(&schema).unwrap();
-    let schema = jsonschema::validator_for(&schema).unwrap();
-    let holds = |results: &Value| {
-        let faults: Vec<String> =
-            schema.iter_errors(results).map(|it| format!("{}: {it}", it.instance_path())).collect();
-        assert!(faults.is_empty(), "{faults:?}");
-    };
-    holds(&place.results());
+    place.results();
+    place.say(&["run", "all", "--agent", "scripted", "--out", "out"], 3);
+    place.results();
     place.say(&["run", "--agent", "scripted", "--out", "out"], 0);
     let good = place.results();
-    holds(&good);
-    place.say(&["run", "all", "--agent", "scripted", "--out", "out"], 3);
-    holds(&place.results());
     for (pointer, value) in [
         ("/schemaVersion", json!("2.0")),
         ("/runs", json!({})),
@@ -98,11 +89,39 @@ fn the_published_schema_holds_for_results_and_for_nothing_else() {
     ] {
         let mut spoiled = good.clone();
         *spoiled.pointer_mut(pointer).unwrap() = value;
-        assert!(!schema.is_valid(&spoiled), "{pointer}");
+        assert!(!super::schema().is_valid(&spoiled), "{pointer}");
     }
     let mut more = good.clone();
     more["runs"][0]["more"] = json!(1);
-    assert!(!schema.is_valid(&more));
+    assert!(!super::schema().is_valid(&more));
+}
+
+/// Judged without what it cannot read, a run would pass that did not.
+#[test]
+fn evidence_that_cannot_be_read_is_no_evidence_less() {
+    let place = Place::of(GH);
+    let failed = place.run(Some("gh pr || gh pr; gh pr; echo done > r"), &["--no-twin"], 1);
+    let invocation = "/runs/0/command_invocations/2";
+    for (pointer, value, wanted) in [
+        (format!("{invocation}/reason"), json!("other"), "is no attempt: unknown variant `other`"),
+        (format!("{invocation}/sequence"), json!(-1), "is no attempt: invalid value"),
+        (format!("{invocation}/fault"), json!("no"), "is no attempt: invalid type"),
+        (format!("{invocation}/command"), json!(null), "is no attempt: missing field `command`"),
+        (invocation.to_owned(), json!([]), "is no attempt: invalid"),
+        ("/runs/0/trial".to_owned(), json!(0), "`runs[0].trial` is 0"),
+        // Else none of one trial would be enough.
+        ("/summary/k".to_owned(), json!(0), "`summary` wants 0 of 1 trials"),
+        ("/summary/k".to_owned(), json!(2), "`summary` wants 2 of 1 trials"),
+    ] {
+        let mut spoiled = failed.clone();
+        *spoiled.pointer_mut(&pointer).unwrap() = value;
+        place.file("spoiled.json", &spoiled.to_string());
+        for verb in ["grade", "report"] {
+            let (text, complaint) = place.say(&[verb, "spoiled.json"], 2);
+            assert!(text.is_empty() && complaint.contains(wanted), "{complaint}");
+            assert!(!complaint.contains(" at line "), "{complaint}");
+        }
+    }
 }
 
 #[test]

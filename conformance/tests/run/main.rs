@@ -3,15 +3,25 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod errors;
 mod grading;
+mod interrupts;
+mod live;
+#[path = "../common/processes.rs"]
+mod processes;
 mod selection;
+mod terminal;
 mod trials;
+mod unproven;
+mod user;
 mod verdicts;
 mod wiring;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Output};
+use std::sync::OnceLock;
 
 use serde_json::Value;
 
@@ -52,6 +62,13 @@ impl Place {
         fs::write(self.path(name), text).unwrap();
     }
 
+    /// A program of these lines, and its whole path.
+    fn executable(&self, name: &str, text: &str) -> String {
+        self.file(name, text);
+        fs::set_permissions(self.path(name), fs::Permissions::from_mode(0o755)).unwrap();
+        self.path(name).display().to_string()
+    }
+
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(program());
         command.args(arguments).current_dir(self.0.path()).env("TMPDIR", self.path("tmp"));
@@ -82,18 +99,39 @@ impl Place {
         }
         all.extend(arguments);
         self.say(&all, exit);
+        self.say(&["grade", "out/results.json"], exit);
         self.results()
     }
 
+    /// What was saved, which the schema allows, and which says the same when it is graded again.
     fn results(&self) -> Value {
         let text = fs::read_to_string(self.path("out/results.json")).unwrap();
-        serde_json::from_str(&text).unwrap()
+        let again = self.command(&["grade", "out/results.json"]).output().unwrap();
+        assert_eq!(String::from_utf8(again.stdout).unwrap(), text);
+        let results = serde_json::from_str(&text).unwrap();
+        let faults = schema().iter_errors(&results);
+        let faults: Vec<_> = faults.map(|it| format!("{}: {it}", it.instance_path())).collect();
+        assert!(faults.is_empty(), "{faults:?}");
+        results
     }
 
+    /// No file and no process is left of what began here.
     fn is_clean(&self) {
         let left: Vec<_> = fs::read_dir(self.path("tmp")).unwrap().collect();
         assert!(left.is_empty(), "{left:?}");
+        let left = processes::with_tmpdir(&self.path("tmp"));
+        assert!(left.is_empty(), "{left:?}");
     }
+}
+
+/// The schema of results, as it is published.
+fn schema() -> &'static jsonschema::Validator {
+    static SCHEMA: OnceLock<jsonschema::Validator> = OnceLock::new();
+    SCHEMA.get_or_init(|| {
+        let output = Command::new(program()).arg("schema").output().unwrap();
+        let schema = serde_json::from_slice(&output.stdout).unwrap();
+        jsonschema::validator_for(&schema).unwrap()
+    })
 }
 
 /// The records, without twins.

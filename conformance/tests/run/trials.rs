@@ -30,6 +30,33 @@ fn trials_side_by_side_do_not_hear_each_other() {
     assert_eq!(names.len(), 20);
 }
 
+/// The same over servers, of which each agent has its own.
+#[test]
+fn servers_side_by_side_do_not_hear_each_other() {
+    let place = Place::of(
+        r#"{schemaVersion: "2.0", scenario: c, mcp_mocks: [{name: s, tools: {t: {responses: [{match_regex: {me: "^0"}, sequence: [{error: busy}, {return: {ok: true}}]}]}}}],
+        tasks: [{id: t, prompt: p, expect: {calls: [{tool: s.t, result: error, same: [/me]}, {tool: s.t, result: success, same: [/me]}], answer: {contains: ["me 00", busy, ok]}}}]}"#,
+    );
+    let client = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/exec/client.py");
+    let agent = place.agent(&format!(
+        "me=$(basename \"$(dirname \"$PWD\")\"); echo me $me\nfor i in 1 2; do python3 {client} \"$1\" s t \"{{\\\"me\\\": \\\"$me\\\"}}\"; done"
+    ));
+    let agent = format!("{agent} {{mcp_json}}");
+    let run = ["run", "c.yaml", "--jobs", "8", "--trials", "20", "--out", "out"];
+    place.say(&[&run[..], &["--agent-cmd", &agent]].concat(), 0);
+    let mut names = BTreeSet::new();
+    for record in trials(&place.results()) {
+        let said = record["answer"].as_str().unwrap().lines().next().unwrap();
+        let said = said.strip_prefix("me ").unwrap().to_owned();
+        let events = record["tool_events"].as_array().unwrap();
+        assert_eq!(events.len(), 2, "{record}");
+        assert!(events.iter().all(|event| event["args"] == json!({"me": said})), "{record}");
+        names.insert(said);
+    }
+    assert_eq!(names.len(), 20);
+    place.is_clean();
+}
+
 /// What is the same whenever the run took place.
 fn timeless(results: &Value) -> Value {
     let mut results = results.clone();

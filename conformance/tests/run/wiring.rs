@@ -1,18 +1,11 @@
 //! What reaches the agent, and what does not.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use serde_json::json;
 
 use super::{GH, GOOD, Place, program, trials};
-
-fn executable(place: &Place, name: &str, text: &str) -> String {
-    place.file(name, text);
-    fs::set_permissions(place.path(name), fs::Permissions::from_mode(0o755)).unwrap();
-    place.path(name).display().to_string()
-}
 
 #[test]
 fn an_empty_list_in_a_task_disables_the_inherited_mocks() {
@@ -24,7 +17,7 @@ fn an_empty_list_in_a_task_disables_the_inherited_mocks() {
             expect: {calls: [{tool: s.t, result: success}], files: {r: {equals: REAL}}},
             self_test: {good: [{run: "gh pr > r"}, {call: s.t}]}}]}"#,
     );
-    executable(&place, "real/gh", "#!/bin/sh\necho REAL\n");
+    place.executable("real/gh", "#!/bin/sh\necho REAL\n");
     let path = format!("{}:{}", place.path("real").display(), std::env::var("PATH").unwrap());
     let mut run = place.command(&["run", "c.yaml", "--agent", "scripted", "--out", "out"]);
     let output = run.env("PATH", path).output().unwrap();
@@ -32,6 +25,27 @@ fn an_empty_list_in_a_task_disables_the_inherited_mocks() {
     let record = &trials(&place.results())[0];
     assert_eq!(record["dependency_modes"], json!({"mcp": {"s": "mocked"}, "commands": {}}));
     assert_eq!(record["command_invocations"], json!([]));
+}
+
+/// A command that is limited and not mocked has a shim, which refuses and records.
+#[test]
+fn a_limited_command_is_not_reached() {
+    let place = Place::of(
+        r#"{schemaVersion: "2.0", scenario: c, mcp_mocks: [{name: s, tools: {t: {responses: [{return: 3}]}}}],
+        tasks: [{id: t, prompt: p, expect: {calls: [{tool: s.t, result: success}], limits: [{command: gh, at_most: 0}], files: {r: {equals: ""}}},
+            self_test: {good: [{run: "gh pr > r"}, {call: s.t}]}}]}"#,
+    );
+    place.executable("real/gh", "#!/bin/sh\necho REAL\n");
+    let path = format!("{}:{}", place.path("real").display(), std::env::var("PATH").unwrap());
+    let mut run = place.command(&["run", "c.yaml", "--agent", "scripted", "--out", "out"]);
+    let output = run.env("PATH", path).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let record = &trials(&place.results())[0];
+    let violations = record["violations"].as_array().unwrap();
+    assert_eq!(violations.len(), 1, "{violations:?}");
+    assert_eq!(violations[0]["actual"], "1");
+    assert_eq!(record["command_invocations"][0]["reason"], "unmatched");
+    assert_eq!(record["changes"][0]["content"], "");
 }
 
 #[test]
@@ -43,9 +57,9 @@ fn a_mock_replaces_the_live_server_of_its_name_and_the_others_stay_live() {
         ["live.yaml", "live.jsonl"].map(|it| place.path(it).display().to_string());
     fs::write(&journal, "").unwrap();
     let clock = format!("#!/bin/sh\nexec {} serve {live} --journal {journal}\n", mock.display());
-    let clock = executable(&place, "clock.sh", &clock);
+    let clock = place.executable("clock.sh", &clock);
     let started = place.path("started").display().to_string();
-    let never = executable(&place, "never.sh", &format!("#!/bin/sh\ntouch {started}\n"));
+    let never = place.executable("never.sh", &format!("#!/bin/sh\ntouch {started}\n"));
     let document = |mocks: &str| {
         format!(
             r#"{{schemaVersion: "2.0", scenario: c, mcp_servers: {{s: {{command: {never}}}, clock: {{command: {clock}}}}}, mcp_mocks: {mocks},
@@ -75,8 +89,7 @@ fn a_mock_replaces_the_live_server_of_its_name_and_the_others_stay_live() {
 fn every_placeholder_is_filled_in_and_nothing_else() {
     let prompt = "say \\\"{workspace}\\\" $HOME; it's `x`\\n";
     let place = Place::of(&GH.replace("prompt: merge it", &format!("prompt: \"{prompt}\"")));
-    let agent = executable(
-        &place,
+    let agent = place.executable(
         "agent.py",
         r#"#!/usr/bin/env python3
 import json, os, subprocess, sys
@@ -166,23 +179,6 @@ fn a_command_that_waits_when_time_is_up_records_its_deadline() {
     assert_eq!(record["verdict"], "FAIL");
     let attempt = &record["command_invocations"][0];
     assert_eq!((&attempt["cancelled"], &attempt["exit_code"]), (&true.into(), &124.into()));
-}
-
-#[test]
-fn nothing_of_the_users_is_touched() {
-    let place = Place::of(GH);
-    fs::create_dir(place.path("home")).unwrap();
-    fs::set_permissions(place.path("home"), fs::Permissions::from_mode(0o555)).unwrap();
-    let agent = place.agent(GOOD);
-    let mut run = place.command(&["run", "c.yaml", "--agent-cmd", &agent]);
-    let output = run.env("HOME", place.path("home")).output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
-    assert_eq!(fs::read_dir(place.path("home")).unwrap().count(), 0);
-    let mut left: Vec<_> =
-        fs::read_dir(place.path("")).unwrap().map(|it| it.unwrap().file_name()).collect();
-    left.sort();
-    assert_eq!(left, ["agent.sh", "c.yaml", "home", "tmp"]);
-    place.is_clean();
 }
 
 /// Plain lines where there is no terminal, and a bar where there is one.
