@@ -8,6 +8,8 @@ mod ending;
 mod evidence;
 mod help;
 mod mocks;
+#[path = "../common/processes.rs"]
+mod processes;
 mod real_client;
 mod terminal;
 
@@ -86,17 +88,7 @@ impl Place {
 
     /// The processes that have this place in their environment.
     fn processes(&self) -> Vec<String> {
-        let mark = format!("TMPDIR={}", self.path("tmp").display());
-        let mut found = Vec::new();
-        for process in std::fs::read_dir("/proc").unwrap().flatten() {
-            let environment = std::fs::read(process.path().join("environ")).unwrap_or_default();
-            let mut variables = environment.split(|byte| *byte == 0);
-            if variables.any(|variable| variable == mark.as_bytes()) {
-                let line = std::fs::read(process.path().join("cmdline")).unwrap_or_default();
-                found.push(String::from_utf8_lossy(&line).replace('\0', " "));
-            }
-        }
-        found
+        processes::with_tmpdir(&self.path("tmp"))
     }
 }
 
