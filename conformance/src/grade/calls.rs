@@ -2,17 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use fixtures::document::Json;
 use fixtures::document::task::{
     self, CallExpectation, CallGroup, CallOutcome, Expectation, Violates,
 };
 use fixtures::journal::record::Reason;
 use fixtures::matching::equal;
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{Evidence, violation};
-use crate::results::{Record, Violation};
+use crate::results::{Event, Record, Violation};
 
 /// One attempt, as far as it is judged.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,57 +30,16 @@ pub(crate) struct Call {
     pub(crate) began_ms: f64,
 }
 
-/// A tool event or a command invocation, as far as it is judged.
-#[derive(Debug, Deserialize)]
-struct Event {
-    sequence: u64,
-    tool_name: Option<String>,
-    command: Option<String>,
-    args: Json,
-    success: Option<bool>,
-    result: Option<Json>,
-    exit_code: Option<i64>,
-    reason: Reason,
-    response_index: i64,
-    fault: bool,
-    cancelled: bool,
-}
-
-/// Where an attempt stands that nobody can read, and why: judged without it,
-/// the evidence would have a hole.
-pub(crate) fn unreadable(record: &Record) -> Option<(String, String)> {
-    let tools = record.tool_events.iter().enumerate().map(|it| ("tool_events", it));
-    let commands = record.command_invocations.iter().enumerate();
-    let mut all = tools.chain(commands.map(|it| ("command_invocations", it)));
-    all.find_map(|(list, (index, event))| {
-        let fault = match serde_json::from_str::<Event>(event.text()) {
-            Ok(event) if list == "tool_events" => event.tool_name.is_none().then_some("tool_name"),
-            Ok(event) => event.command.is_none().then_some("command"),
-            Err(error) => {
-                // Lines and columns of the attempt alone would mislead.
-                let error = error.to_string();
-                let why = error.split(" at line ").next().unwrap_or_default();
-                return Some((format!("{list}[{index}]"), why.to_owned()));
-            }
-        };
-        fault.map(|name| (format!("{list}[{index}]"), format!("missing field `{name}`")))
-    })
-}
-
-/// The calls of a run, in the order of the journal. What is no event is left out.
+/// The calls of a run, in the order of the journal.
 pub(crate) fn of(record: &Record) -> Vec<Call> {
-    let events = record.tool_events.iter().chain(&record.command_invocations);
-    let events = events.filter_map(|event| serde_json::from_str(event.text()).ok());
-    let mut calls: Vec<Call> = events.map(|event| Call::of(event, record)).collect();
-    calls.sort_by_key(|call| call.sequence);
-    calls
+    Event::all(record).into_iter().map(|event| Call::of(&event, record)).collect()
 }
 
 impl Call {
-    fn of(event: Event, record: &Record) -> Call {
+    fn of(event: &Event, record: &Record) -> Call {
         Call {
             sequence: event.sequence,
-            outcome: event.outcome(),
+            outcome: outcome(event),
             operation: task::operation(event.tool_name.as_deref(), event.command.as_deref()),
             arguments: event.args.value(),
             response: usize::try_from(event.response_index).ok(),
@@ -96,19 +53,17 @@ impl Call {
     }
 }
 
-impl Event {
-    fn outcome(&self) -> CallOutcome {
-        let is_success = self.success.unwrap_or(self.exit_code == Some(0));
-        let has_outcome = self.result.is_some() || self.exit_code.is_some();
-        match self.reason {
-            Reason::Unmatched => CallOutcome::Unmatched,
-            Reason::Exhausted => CallOutcome::Exhausted,
-            Reason::UnknownTool => CallOutcome::UnknownTool,
-            Reason::Matched if self.cancelled => CallOutcome::Cancelled,
-            Reason::Matched if !has_outcome => CallOutcome::Killed,
-            Reason::Matched if is_success => CallOutcome::Success,
-            Reason::Matched => CallOutcome::Error,
-        }
+fn outcome(event: &Event) -> CallOutcome {
+    let is_success = event.success.unwrap_or(event.exit_code == Some(0));
+    let has_outcome = event.result.is_some() || event.exit_code.is_some();
+    match event.reason {
+        Reason::Unmatched => CallOutcome::Unmatched,
+        Reason::Exhausted => CallOutcome::Exhausted,
+        Reason::UnknownTool => CallOutcome::UnknownTool,
+        Reason::Matched if event.cancelled => CallOutcome::Cancelled,
+        Reason::Matched if !has_outcome => CallOutcome::Killed,
+        Reason::Matched if is_success => CallOutcome::Success,
+        Reason::Matched => CallOutcome::Error,
     }
 }
 
@@ -179,7 +134,7 @@ fn unpaired<'e>(
     story: &[&Call],
 ) -> Option<&'e CallExpectation> {
     let mut owners: Vec<Option<usize>> = vec![None; given.len()];
-    (0..wanted.len()).map(|index| &wanted[index]).enumerate().find_map(|(index, expectation)| {
+    wanted.iter().enumerate().find_map(|(index, expectation)| {
         let mut tried = vec![false; given.len()];
         (!place(index, wanted, given, story, &mut owners, &mut tried)).then_some(expectation)
     })

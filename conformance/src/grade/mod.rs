@@ -8,7 +8,7 @@ mod outcome;
 
 use fixtures::document::task::{Expectation, Violates};
 
-pub(crate) use calls::{Call, has_arguments, of as calls_of, required, unreadable};
+pub(crate) use calls::{Call, has_arguments, of as calls_of, required};
 pub(crate) use evidence::{Evidence, Given};
 
 use crate::results::{Change, ChangeKind, Violation};

@@ -1,77 +1,56 @@
 //! One attempt in one line.
 
-use fixtures::document::Json;
-use serde::Deserialize;
+use fixtures::journal::record::Reason;
 
-use crate::results::Record;
+use crate::results::{Event, Record};
 
 /// A longer text is cut.
 const MAX_CHARS: usize = 100;
 
-/// A tool event or a command invocation, as far as it is shown.
-#[derive(Debug, Deserialize)]
-struct Event {
-    sequence: u64,
-    tool_name: Option<String>,
-    command: Option<String>,
-    args: Json,
-    success: Option<bool>,
-    error: Option<String>,
-    exit_code: Option<i64>,
-    reason: String,
-    fault: bool,
-    cancelled: bool,
-    delivered: bool,
-}
-
 /// The attempts of a run in their order, one line each: who was called with
 /// what, and what came of it.
 pub(crate) fn lines(record: &Record) -> Vec<(String, String)> {
-    let events = record.tool_events.iter().chain(&record.command_invocations);
-    let mut events: Vec<Event> =
-        events.filter_map(|event| serde_json::from_str(event.text()).ok()).collect();
-    events.sort_by_key(|event| event.sequence);
-    events.iter().map(|event| (event.call(), event.outcome())).collect()
+    Event::all(record).iter().map(|event| (call(event), outcome(event))).collect()
 }
 
-impl Event {
-    fn call(&self) -> String {
-        let arguments = match serde_json::from_str::<Vec<String>>(self.args.text()) {
-            Ok(words) => shell_words::join(words),
-            Err(_) => self.args.text().to_owned(),
-        };
-        let name = self.tool_name.as_ref().or(self.command.as_ref());
-        short(&format!("{} {arguments}", name.map_or("", String::as_str)))
-    }
+fn call(event: &Event) -> String {
+    let arguments = match serde_json::from_str::<Vec<String>>(event.args.text()) {
+        Ok(words) => shell_words::join(words),
+        Err(_) => event.args.text().to_owned(),
+    };
+    let name = event.tool_name.as_ref().or(event.command.as_ref());
+    short(&format!("{} {arguments}", name.map_or("", String::as_str)))
+}
 
-    fn outcome(&self) -> String {
-        let mut text = match &*self.reason {
-            "matched" => self.matched(),
-            reason => reason.replace('_', " "),
-        };
-        if self.fault {
-            text.push_str(", fault");
-        }
-        if self.reason == "matched" && !self.delivered && !self.cancelled {
-            text.push_str(", delivery unknown");
-        }
-        text
+fn outcome(event: &Event) -> String {
+    let mut text = match event.reason {
+        Reason::Matched => matched(event),
+        Reason::Unmatched => "unmatched".to_owned(),
+        Reason::Exhausted => "exhausted".to_owned(),
+        Reason::UnknownTool => "unknown tool".to_owned(),
+    };
+    if event.fault {
+        text.push_str(", fault");
     }
+    if event.reason == Reason::Matched && !event.delivered && !event.cancelled {
+        text.push_str(", delivery unknown");
+    }
+    text
+}
 
-    fn matched(&self) -> String {
-        let exit = match self.exit_code {
-            Some(code) => format!("exit {code}"),
-            None => "exit unavailable".to_owned(),
-        };
-        let is_command = self.command.is_some();
-        match (self.cancelled, self.success, &self.error) {
-            (true, ..) if is_command => format!("cancelled, {exit}"),
-            (true, ..) => "cancelled".to_owned(),
-            (false, ..) if is_command => exit,
-            (false, Some(true), _) => "success".to_owned(),
-            (false, _, Some(error)) => short(&format!("error: {error}")),
-            (false, _, None) => "unfinished".to_owned(),
-        }
+fn matched(event: &Event) -> String {
+    let exit = match event.exit_code {
+        Some(code) => format!("exit {code}"),
+        None => "exit unavailable".to_owned(),
+    };
+    let is_command = event.command.is_some();
+    match (event.cancelled, event.success, &event.error) {
+        (true, ..) if is_command => format!("cancelled, {exit}"),
+        (true, ..) => "cancelled".to_owned(),
+        (false, ..) if is_command => exit,
+        (false, Some(true), _) => "success".to_owned(),
+        (false, _, Some(error)) => short(&format!("error: {error}")),
+        (false, _, None) => "unfinished".to_owned(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What runs leave behind: one record each, with all that a verdict needs, so
 //! that grading works from `results.json` alone, live and offline.
 
+mod event;
 mod read;
 mod summary;
 #[cfg(test)]
@@ -13,6 +14,7 @@ use fixtures::document::Json;
 use fixtures::document::task::{Task, Violates};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use event::Event;
 pub(crate) use read::{Results, read};
 pub(crate) use summary::{Summary, Tally};
 pub(crate) use write::Writer;

@@ -6,10 +6,9 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::grade;
 use crate::report::text::on_one_line;
 
-use super::{Record, Summary, VERSION};
+use super::{Event, Record, Summary, VERSION};
 
 /// All of `results.json`.
 #[derive(Debug, Deserialize)]
@@ -65,7 +64,7 @@ fn fault(results: &Results) -> Option<String> {
         if record.trial < 1 {
             return Some(format!("`runs[{index}].trial` is 0"));
         }
-        let (place, why) = grade::unreadable(record)?;
+        let (place, why) = Event::unreadable(record)?;
         Some(format!("`runs[{index}].{place}` is no attempt: {why}"))
     })
 }
