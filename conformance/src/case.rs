@@ -103,15 +103,12 @@ pub(crate) fn load(paths: &[PathBuf], is_styled: bool) -> Result<Vec<Case>, Stri
     let mut cases = Vec::new();
     let mut refused = Vec::new();
     for file in files {
-        match fixtures::load(&file, is_styled) {
-            Ok(document) if document.tasks.is_empty() => {
+        match fixtures::load_with_source(&file, is_styled) {
+            Ok((document, _)) if document.tasks.is_empty() => {
                 refused.push(format!("`{}` has no tasks", file.display()));
             }
-            Ok(document) => {
+            Ok((document, source)) => {
                 let base = file.parent().unwrap_or(Path::new("")).to_owned();
-                // It was read a moment ago; where it cannot be now, nothing is known of places.
-                let text = std::fs::read_to_string(&file).unwrap_or_default();
-                let source = Arc::new(Source::new(file.display().to_string(), text));
                 cases.push(Case::new(&source, document, base));
             }
             Err(reason) => refused.push(reason),

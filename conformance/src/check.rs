@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use fixtures::document::task::Task;
 use fixtures::document::{self, Checked, Document, Options, faulted_responses};
@@ -68,12 +67,8 @@ fn check(args: &CheckArgs) -> Result<Exit, String> {
 /// The documents at the paths, or the built-in suites; and which cannot be opened.
 fn all(paths: &[PathBuf]) -> Result<(Vec<Checked>, Vec<String>), String> {
     if paths.is_empty() {
-        let checked = case::suites().map(|source| {
-            let path = source.name.clone();
-            let (document, diagnostics) =
-                document::admit(Arc::clone(&source), Path::new("."), Options::default());
-            Checked { path, document, diagnostics }
-        });
+        let checked =
+            case::suites().map(|source| Checked::of(source, Path::new("."), Options::default()));
         return Ok((checked.collect(), Vec::new()));
     }
     let files = case::files(paths)?;
