@@ -5,20 +5,21 @@
 mod watch;
 
 use std::collections::BTreeMap;
-use std::ffi::{CStr, CString, OsString};
+use std::ffi::{CString, OsString};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
-use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawn};
+use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags};
 use nix::sys::signal::SigSet;
 use nix::sys::stat::Mode;
 use rustix::process::{Pid, Signal, getppid, kill_process_group, set_parent_process_death_signal};
 use serde::{Deserialize, Serialize};
 
-use crate::exec::command::{Ended, reap};
+use crate::exec::command::{self, Ended, reap};
 use crate::exec::leftovers;
 use crate::exec::signals::{Received, Signals};
 use crate::exit::Exit;
@@ -27,9 +28,6 @@ pub(crate) use watch::{finish, start};
 
 /// How long an agent that was asked to end may take.
 const GRACE: Duration = Duration::from_secs(6);
-
-/// What runs a script that does not say what runs it.
-const SHELL: &CStr = c"/bin/sh";
 
 /// What to do about a prompt that cannot be a word of a command line.
 const HINT: &str = "; where that is the prompt, give it as {prompt_file}";
@@ -145,35 +143,23 @@ fn spawn(order: &Order) -> Result<Pid, String> {
     let words = std::iter::once(order.program.as_bytes())
         .chain(order.arguments.iter().map(String::as_bytes))
         .map(CString::new);
-    let mut words: Vec<CString> = words
+    let words: Vec<CString> = words
         .collect::<Result<_, _>>()
         .map_err(|_| failed(&format!("a word of its command line holds a NUL{HINT}")))?;
     let streams = streams(order).map_err(|error| failed(&error.desc()))?;
     let attributes = attributes().map_err(|error| failed(&error.desc()))?;
-    let mut agent =
-        posix_spawn(order.program.as_os_str(), &streams, &attributes, &words, &environment);
-    if agent == Err(Errno::ENOEXEC) {
-        // A script that does not say what runs it.
-        words.insert(0, CString::from(SHELL));
-        agent = posix_spawn(SHELL, &streams, &attributes, &words, &environment);
-    }
-    let agent = agent.map_err(|error| match error {
+    let program = Path::new(&order.program);
+    command::spawn(program, &streams, &attributes, words, &environment).map_err(|error| match error
+    {
         Errno::E2BIG => failed(&format!("its command line is too long{HINT}")),
         error => failed(&error.desc()),
-    })?;
-    Pid::from_raw(agent.as_raw()).ok_or_else(|| failed(&"it is gone"))
+    })
 }
 
+/// A group of its own, in which nothing is held back.
 fn attributes() -> Result<PosixSpawnAttr, Errno> {
-    let mut attributes = PosixSpawnAttr::init()?;
-    attributes.set_flags(
-        PosixSpawnFlags::POSIX_SPAWN_SETSIGMASK
-            | PosixSpawnFlags::POSIX_SPAWN_SETSIGDEF
-            | PosixSpawnFlags::POSIX_SPAWN_SETPGROUP,
-    )?;
-    attributes.set_sigmask(&SigSet::empty())?;
-    // Rust's start-up has SIGPIPE ignored.
-    attributes.set_sigdefault(&[nix::sys::signal::Signal::SIGPIPE].into_iter().collect())?;
+    let group = PosixSpawnFlags::POSIX_SPAWN_SETPGROUP;
+    let mut attributes = command::attributes(&SigSet::empty(), group)?;
     attributes.set_pgroup(nix::unistd::Pid::from_raw(0))?;
     Ok(attributes)
 }

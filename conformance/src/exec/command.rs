@@ -73,28 +73,38 @@ pub(crate) fn start(
         environment.map(|(name, value)| text([name.as_bytes(), b"=", value.as_bytes()].concat()));
     let environment: Vec<CString> = environment.collect::<Result<_, _>>().map_err(failed)?;
     let arguments = words.iter().map(|word| text(word.as_bytes().to_vec()));
-    let mut arguments: Vec<CString> = arguments.collect::<Result<_, _>>().map_err(failed)?;
-    let attributes = attributes(&signals.entry).map_err(failed)?;
+    let arguments: Vec<CString> = arguments.collect::<Result<_, _>>().map_err(failed)?;
+    let attributes = attributes(&signals.entry, PosixSpawnFlags::empty()).map_err(failed)?;
     let streams = PosixSpawnFileActions::init().map_err(failed)?;
-    let mut pid = posix_spawn(program, &streams, &attributes, &arguments, &environment);
+    spawn(program, &streams, &attributes, arguments, &environment).map_err(failed)
+}
+
+/// Starts a program, and a script that does not say what runs it as shells do.
+pub(crate) fn spawn(
+    program: &Path,
+    streams: &PosixSpawnFileActions,
+    attributes: &PosixSpawnAttr,
+    mut arguments: Vec<CString>,
+    environment: &[CString],
+) -> Result<Pid, Errno> {
+    let mut pid = posix_spawn(program, streams, attributes, &arguments, environment);
     if pid == Err(Errno::ENOEXEC) {
-        let script = text(program.as_os_str().as_bytes().to_vec()).map_err(failed)?;
-        arguments.splice(..1, [text(SHELL.into()).map_err(failed)?, script]);
-        pid = posix_spawn(SHELL, &streams, &attributes, &arguments, &environment);
+        arguments.splice(..1, [text(SHELL.into())?, text(program.as_os_str().as_bytes().into())?]);
+        pid = posix_spawn(SHELL, streams, attributes, &arguments, environment);
     }
-    let pid = pid.map_err(failed)?;
-    Pid::from_raw(pid.as_raw()).ok_or_else(|| failed(Errno::ESRCH))
+    Pid::from_raw(pid?.as_raw()).ok_or(Errno::ESRCH)
 }
 
 fn text(bytes: Vec<u8>) -> Result<CString, Errno> {
     CString::new(bytes).map_err(|_| Errno::EINVAL)
 }
 
-/// Rust's start-up has SIGPIPE ignored, which is none of the command's business.
-fn attributes(mask: &SigSet) -> Result<PosixSpawnAttr, Errno> {
+/// These signals held back, and SIGPIPE as usual: Rust's start-up has it
+/// ignored, which is none of the command's business.
+pub(crate) fn attributes(mask: &SigSet, more: PosixSpawnFlags) -> Result<PosixSpawnAttr, Errno> {
     let mut attributes = PosixSpawnAttr::init()?;
     let flags = PosixSpawnFlags::POSIX_SPAWN_SETSIGMASK | PosixSpawnFlags::POSIX_SPAWN_SETSIGDEF;
-    attributes.set_flags(flags)?;
+    attributes.set_flags(flags | more)?;
     attributes.set_sigmask(mask)?;
     attributes.set_sigdefault(&[Signal::SIGPIPE].into_iter().collect())?;
     Ok(attributes)
