@@ -1,13 +1,12 @@
 //! `agent-conformance list`: the cases, and what they are about.
 
-use std::fmt::Write;
-
 use fixtures::document::task::Task;
 use serde_json::{Value, json};
 
 use crate::case::{self, Case};
 use crate::cli::ListArgs;
 use crate::exit::Exit;
+use crate::plain;
 use crate::report::event;
 use crate::run::setup;
 use crate::self_test::plan;
@@ -42,11 +41,6 @@ impl<'c> Entry<'c> {
         Entry { case, task, kinds: mcp.into_iter().chain(cli).collect() }
     }
 
-    /// What the task covers, its class first.
-    fn covers(&self) -> &[String] {
-        &self.case.document.covers
-    }
-
     /// How many agents prove that the task can be failed.
     fn bad_agents(&self) -> usize {
         self.task.self_test.as_ref().map_or(0, plan::bad_agents)
@@ -59,26 +53,18 @@ impl<'c> Entry<'c> {
 
 fn table(entries: &[Entry<'_>]) -> String {
     let head = ["task", "class", "kinds", "twin", "bad agents", "covers"].map(str::to_owned);
+    let short = |text: &str| plain::short(text, event::MAX_CHARS);
     let rows = entries.iter().map(|entry| {
-        let name = event::short(&format!("{}/{}", entry.case.name, entry.task.id));
+        let name = short(&format!("{}/{}", entry.case.name, entry.task.id));
         let class = entry.case.document.class.as_deref().unwrap_or("-");
         let twin = if entry.has_twin() { "yes" } else { "no" };
-        let covers = entry.covers().join(", ");
+        let covers = entry.case.document.covers.join(", ");
         let kinds = entry.kinds.join("+");
         let bad = entry.bad_agents().to_string();
-        [name, event::short(class), kinds, twin.to_owned(), bad, event::short(&covers)]
+        [name, short(class), kinds, twin.to_owned(), bad, short(&covers)]
     });
     let rows: Vec<[String; 6]> = [head].into_iter().chain(rows).collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-    let [task, class, kinds, twin, bad] =
-        [0, 1, 2, 3, 4].map(|column| width(column).unwrap_or_default());
-    let mut text = String::new();
-    for [a, b, c, d, e, f] in &rows {
-        let line = format!("{a:task$}  {b:class$}  {c:kinds$}  {d:twin$}  {e:>bad$}  {f}");
-        // A string takes any text.
-        let _ = writeln!(text, "{}", line.trim_end());
-    }
-    text
+    plain::aligned(&rows, [false, false, false, false, true, false])
 }
 
 fn json_of(entries: &[Entry<'_>]) -> String {
@@ -89,7 +75,7 @@ fn json_of(entries: &[Entry<'_>]) -> String {
             "file": entry.case.file,
             "class": entry.case.document.class,
             "kinds": entry.kinds,
-            "covers": entry.covers(),
+            "covers": entry.case.document.covers,
             "twin": entry.has_twin(),
             "bad_agents": entry.bad_agents(),
         })

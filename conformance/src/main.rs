@@ -8,6 +8,7 @@ mod exit;
 mod find;
 mod grade;
 mod list;
+mod plain;
 mod regrade;
 mod report;
 mod results;

@@ -10,6 +10,7 @@ use fixtures::session::status::Status;
 use serde_json::{Map, Value};
 
 use super::command::Ended;
+use crate::plain;
 
 /// A longer cell of the table is cut.
 const MAX_CELL_CHARS: usize = 60;
@@ -54,7 +55,7 @@ fn remarks(status: &Status, with_differences: bool) -> String {
         let started = &attempt.started;
         if let (Some(nearest), Some(difference)) = (started.nearest, &started.difference) {
             let _ = write!(text, "#{}: nearest is response {nearest}: ", index + 1);
-            let _ = writeln!(text, "{}", printable(difference));
+            let _ = writeln!(text, "{}", plain::printable(difference));
         }
     }
     for difference in status.differences(true).iter().filter(|_| with_differences) {
@@ -144,17 +145,7 @@ fn reason(reason: Reason) -> &'static str {
 }
 
 fn cell(text: &str) -> String {
-    let text = printable(text);
-    if text.chars().count() <= MAX_CELL_CHARS {
-        return text;
-    }
-    text.chars().take(MAX_CELL_CHARS - 1).chain(['…']).collect()
-}
-
-/// The text without what would move a terminal's cursor.
-fn printable(text: &str) -> String {
-    let shown = |c: char| if c.is_control() { c.escape_default().collect() } else { c.to_string() };
-    text.chars().map(shown).collect()
+    plain::short(text, MAX_CELL_CHARS)
 }
 
 /// The status of the session, with the command before it.

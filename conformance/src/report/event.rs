@@ -2,10 +2,11 @@
 
 use fixtures::journal::record::Reason;
 
+use crate::plain;
 use crate::results::{Event, Record};
 
 /// A longer text is cut.
-const MAX_CHARS: usize = 100;
+pub(crate) const MAX_CHARS: usize = 100;
 
 /// The attempts of a run in their order, one line each: who was called with
 /// what, and what came of it.
@@ -19,7 +20,7 @@ fn call(event: &Event) -> String {
         Err(_) => event.args.text().to_owned(),
     };
     let name = event.tool_name.as_ref().or(event.command.as_ref());
-    short(&format!("{} {arguments}", name.map_or("", String::as_str)))
+    plain::short(&format!("{} {arguments}", name.map_or("", String::as_str)), MAX_CHARS)
 }
 
 fn outcome(event: &Event) -> String {
@@ -49,18 +50,7 @@ fn matched(event: &Event) -> String {
         (true, ..) => "cancelled".to_owned(),
         (false, ..) if is_command => exit,
         (false, Some(true), _) => "success".to_owned(),
-        (false, _, Some(error)) => short(&format!("error: {error}")),
+        (false, _, Some(error)) => plain::short(&format!("error: {error}"), MAX_CHARS),
         (false, _, None) => "unfinished".to_owned(),
     }
-}
-
-/// The text in one line, without what would move a terminal's cursor.
-pub(crate) fn short(text: &str) -> String {
-    let printable =
-        |c: char| if c.is_control() { c.escape_default().collect() } else { c.to_string() };
-    let text: String = text.chars().map(printable).collect();
-    if text.chars().count() <= MAX_CHARS {
-        return text;
-    }
-    text.chars().take(MAX_CHARS - 1).chain(['…']).collect()
 }

@@ -1,9 +1,7 @@
 //! One line a task.
 
-use std::fmt::Write;
-
-use super::event;
 use crate::grade::calls_of;
+use crate::plain;
 use crate::results::{Record, Verdict};
 
 /// A longer name is cut.
@@ -53,25 +51,13 @@ impl Table {
         let head = ["task", "verdict", "without fault", "calls", "faults", "ms"].map(str::to_owned);
         let rows: Vec<[String; 6]> =
             [head].into_iter().chain(self.rows.iter().map(Row::cells)).collect();
-        let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-        let [task, verdict, twin, calls, faults, ms] =
-            [0, 1, 2, 3, 4, 5].map(|column| width(column).unwrap_or_default());
-        let mut text = String::from("\n");
-        for [a, b, c, d, e, f] in &rows {
-            // A string takes any text.
-            let _ = writeln!(
-                text,
-                "{a:task$}  {b:verdict$}  {c:twin$}  {d:>calls$}  {e:>faults$}  {f:>ms$}"
-            );
-        }
-        text.push('\n');
-        text
+        format!("\n{}\n", plain::aligned(&rows, [false, false, false, true, true, true]))
     }
 }
 
 impl Row {
     fn cells(&self) -> [String; 6] {
-        let name: String = event::short(&self.name).chars().take(MAX_NAME_CHARS).collect();
+        let name = plain::short(&self.name, MAX_NAME_CHARS);
         let trials = self.verdicts.len().max(1);
         let mean_ms = self.total_ms / trials as f64;
         [

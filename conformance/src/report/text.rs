@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::event;
+use crate::plain;
 use crate::results::{Mode, Record, Summary, Verdict, run_name};
 use crate::verdict;
 
@@ -22,11 +23,11 @@ pub(crate) fn run(record: &Record, is_styled: bool) -> String {
     let _ = writeln!(
         text,
         "{before}{verdict:<7}{after} {} ({:.0} ms)",
-        on_one_line(&name),
+        plain::on_one_line(&name),
         record.duration_ms
     );
     let mut line = |what: &str| {
-        let _ = writeln!(text, "        {}", on_one_line(what));
+        let _ = writeln!(text, "        {}", plain::on_one_line(what));
     };
     if let Some(reason) = &record.reason {
         line(reason);
@@ -50,14 +51,12 @@ pub(crate) fn run(record: &Record, is_styled: bool) -> String {
         line(&format!("left running, and was ended: {orphan}"));
     }
     if let (Verdict::Fail | Verdict::Error, Some(complaint)) = (record.verdict, &record.complaint) {
-        line(&format!("the agent's last words on stderr: {}", event::short(complaint)));
+        line(&format!(
+            "the agent's last words on stderr: {}",
+            plain::short(complaint, event::MAX_CHARS)
+        ));
     }
     text
-}
-
-/// Text on one line, whole, without what would move a terminal's cursor.
-pub(crate) fn on_one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// The line that sums up.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::report::text::on_one_line;
+use crate::plain::on_one_line;
 
 use super::{Event, Record, Summary, VERSION};
 

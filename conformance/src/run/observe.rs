@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use base64::Engine;
@@ -13,6 +13,7 @@ use fixtures::journal::fold::Fold;
 use fixtures::redact::Redactor;
 use serde::Serialize;
 
+use crate::plain;
 use crate::results::{Change, ChangeKind, EntryType};
 use crate::workspace::{self, Difference, Entry, Snapshot};
 
@@ -63,25 +64,16 @@ pub(super) fn made(file: &Path) -> Result<File, String> {
 
 /// What the agent said: all of it, or its end, and how many bytes are missing then.
 pub(super) fn answer(file: File) -> io::Result<(String, u64)> {
-    let (bytes, missing) = tail(file, MAX_ANSWER_BYTES)?;
+    let (bytes, missing) = plain::tail(file, MAX_ANSWER_BYTES)?;
     Ok((String::from_utf8_lossy(&bytes).into_owned(), missing))
-}
-
-/// The end of a file, and how many bytes stand before it.
-fn tail(mut file: File, most: u64) -> io::Result<(Vec<u8>, u64)> {
-    let missing = file.metadata()?.len().saturating_sub(most);
-    file.seek(SeekFrom::Start(missing))?;
-    let mut bytes = Vec::new();
-    file.take(most).read_to_end(&mut bytes)?;
-    Ok((bytes, missing))
 }
 
 /// The last line that the agent wrote on its standard error, without secrets.
 pub(super) fn last_line(stderr: File, redactor: &Redactor) -> Option<String> {
-    let (bytes, _) = tail(stderr, MAX_LINES_BYTES).ok()?;
+    let (bytes, _) = plain::tail(stderr, MAX_LINES_BYTES).ok()?;
     let text = String::from_utf8_lossy(&bytes);
-    let last = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
-    let short: String = redactor.text(last).chars().take(MAX_LINE_CHARS).collect();
+    let short: String =
+        redactor.text(plain::last_line(&text)?).chars().take(MAX_LINE_CHARS).collect();
     Some(short)
 }
 

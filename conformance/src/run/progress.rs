@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::Planned;
-use crate::report::text;
+use crate::plain;
 use crate::results::Verdict;
 
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl Progress {
     pub(super) fn ended(&self, run: Planned<'_>, verdict: &Result<Verdict, String>) {
         let ended = self.ended.fetch_add(1, Ordering::SeqCst) + 1;
         let verdict = verdict.as_ref().map_or("lost", |it| it.name());
-        let what = format!("{verdict} {}", text::on_one_line(&run.name()));
+        let what = format!("{verdict} {}", plain::on_one_line(&run.name()));
         match &self.bar {
             Some(bar) => {
                 bar.set_message(what);

@@ -11,6 +11,8 @@ use fixtures::document::task::LiveServer;
 use fixtures::session::Session;
 use fixtures::session::canary::Planted;
 
+use crate::plain;
+
 /// How a canary is on its way.
 const ROUTE: &str = "runner: sh -c";
 
@@ -69,6 +71,6 @@ pub(super) fn shim(session: &Session, name: &str, path: &OsStr) -> Result<(), St
 /// The last line that a program wrote on its standard error, or how it ended.
 fn complaint(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr);
-    let last = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
-    last.map_or_else(|| format!("it ended with {}", output.status), str::to_owned)
+    plain::last_line(&text)
+        .map_or_else(|| format!("it ended with {}", output.status), str::to_owned)
 }

@@ -13,7 +13,7 @@ use crate::case;
 use crate::cli::SelfTestArgs;
 use crate::exec::signals::Signals;
 use crate::exit::Exit;
-use crate::report::text;
+use crate::plain;
 use crate::results::Verdict;
 use crate::run::crew::{self, Crew};
 use plan::{Trial, Wanted};
@@ -101,7 +101,7 @@ fn report(trials: &[Trial<'_>], verdicts: &[Option<Judged>], took: Duration) -> 
                     "  {}: wanted {}, got {}",
                     trial.agent,
                     trial.wanted.told(),
-                    text::on_one_line(&verdict.told())
+                    plain::on_one_line(&verdict.told())
                 )
                 .expect("a string grows");
             }

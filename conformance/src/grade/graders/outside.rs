@@ -2,11 +2,11 @@
 //! standard input.
 
 use std::fs::{self, File};
-use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::Place;
+use crate::plain;
 use crate::supervise::Order;
 
 /// So much of what it writes is looked at, from the end.
@@ -23,9 +23,7 @@ pub(super) struct Ran {
 impl Ran {
     /// The last line that it wrote on standard error, else on standard output.
     pub(super) fn last_line(&self) -> Option<&str> {
-        [&self.stderr, &self.stdout]
-            .into_iter()
-            .find_map(|text| text.lines().rev().map(str::trim).find(|line| !line.is_empty()))
+        plain::last_line(&self.stderr).or_else(|| plain::last_line(&self.stdout))
     }
 }
 
@@ -70,20 +68,15 @@ pub(super) fn run(
     if outcome.timed_out {
         return Err(format!("it took more than {} s", patience.as_secs()));
     }
-    let text = |name: &str| end(&file(name)).unwrap_or_default();
+    let text = |name: &str| {
+        let end = File::open(file(name)).and_then(|file| plain::tail(file, MAX_OUTPUT_BYTES));
+        // What cannot be read says nothing.
+        end.map_or(String::new(), |(bytes, _)| String::from_utf8_lossy(&bytes).into_owned())
+    };
     let (stdout, stderr) = (text("stdout"), text("stderr"));
     match (outcome.exit_code, outcome.signal) {
         (Some(code), _) => Ok(Ran { code, stdout, stderr }),
         (None, Some(signal)) => Err(format!("it was ended by signal {signal}")),
         (None, None) => Err("nobody knows how it ended".to_owned()),
     }
-}
-
-fn end(file: &Path) -> std::io::Result<String> {
-    let mut file = File::open(file)?;
-    let before = file.metadata()?.len().saturating_sub(MAX_OUTPUT_BYTES);
-    file.seek(SeekFrom::Start(before))?;
-    let mut bytes = Vec::new();
-    file.take(MAX_OUTPUT_BYTES).read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
