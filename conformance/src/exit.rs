@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use nix::sys::signal::Signal;
+
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -21,6 +23,14 @@ pub(crate) enum Exit {
     NotFound,
     /// What the command itself ended with; 128+N after signal N.
     Command(u8),
+}
+
+impl Exit {
+    /// The exit status of a program that a signal has interrupted, as shells have it.
+    pub(crate) fn interrupted(signal: Signal) -> Exit {
+        // Fits: signals are few.
+        Exit::Command(128 + signal as u8)
+    }
 }
 
 impl From<Exit> for ExitCode {

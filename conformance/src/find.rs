@@ -5,6 +5,11 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access};
 
+/// This program itself, to be started again.
+pub(crate) fn this() -> Result<PathBuf, String> {
+    std::env::current_exe().map_err(|error| format!("cannot tell where this program is: {error}"))
+}
+
 /// Finds one of the toolkit's own programs: beside this one, else on PATH.
 pub(crate) fn own(name: &str) -> Result<PathBuf, String> {
     let beside = std::env::current_exe().ok().map(|this| this.with_file_name(name));

@@ -11,7 +11,7 @@ use crate::results::{self, Results, Tally};
 use crate::run;
 use crate::run::spool::Settling;
 use crate::supervise::{self, Order};
-use crate::verdict;
+use crate::{verdict, workspace};
 
 pub(crate) fn run(args: &GradeArgs) -> Exit {
     // All of them are read before anything is printed.
@@ -39,8 +39,7 @@ fn worst(exits: &[Exit]) -> Exit {
 fn grade(results: Results, file: &Path, allows_programs: bool) -> Result<Exit, String> {
     let Results { runs, summary, .. } = results;
     let mut tally = Tally::new(summary.k, summary.n, summary.not_run);
-    let folder = tempfile::Builder::new().prefix("agent-conformance-").tempdir();
-    let folder = folder.map_err(|error| format!("cannot make a temporary directory: {error}"))?;
+    let folder = workspace::temporary()?;
     let mut settling = Settling::default();
     let mut sink = Sink::stdout(Format::Json)?;
     for mut record in runs {

@@ -106,13 +106,7 @@ fn graders(record: &Record) -> Vec<Violation> {
 }
 
 fn outcome(expectation: &str, expected: &str, actual: &str) -> Violation {
-    Violation {
-        kind: Violates::Outcome,
-        expectation: expectation.to_owned(),
-        expected: expected.to_owned(),
-        actual: actual.to_owned(),
-        source: None,
-    }
+    Violation::new(Violates::Outcome, expectation, expected, actual)
 }
 
 /// Why a run that shows no violation proves nothing: a fault that it is about

@@ -54,6 +54,12 @@ pub(crate) struct Difference {
     pub(crate) after: Option<Entry>,
 }
 
+/// A directory for what is gone when this program has ended.
+pub(crate) fn temporary() -> Result<tempfile::TempDir, String> {
+    let made = tempfile::Builder::new().prefix("agent-conformance-").tempdir();
+    made.map_err(|error| format!("cannot make a temporary directory: {error}"))
+}
+
 /// What stands at any path, with all that is below it; none where nothing does.
 pub(crate) fn state(path: &Path) -> Result<Option<Snapshot>, String> {
     match fs::symlink_metadata(path) {

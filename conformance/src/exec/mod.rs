@@ -17,7 +17,7 @@ use fixtures::session::status::Status;
 
 use crate::cli::ExecArgs;
 use crate::exit::Exit;
-use crate::wiring;
+use crate::{wiring, workspace};
 use command::{Ended, NotRun};
 use mocks::Mocks;
 use signals::Signals;
@@ -46,8 +46,7 @@ fn exec(args: &ExecArgs) -> Result<Exit, NotRun> {
         refuse_homeless(file)?;
     }
     wiring::can_be_played(&mocks.document)?;
-    let folder = tempfile::Builder::new().prefix("agent-conformance-").tempdir();
-    let folder = folder.map_err(|error| format!("cannot make a temporary directory: {error}"))?;
+    let folder = workspace::temporary()?;
     let kept = args.keep.as_deref();
     let place = kept.map_or_else(|| folder.path().join("session"), Path::to_owned);
     let exit = make(&place, mocks).map_err(NotRun::from).and_then(|session| {

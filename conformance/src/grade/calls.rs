@@ -9,7 +9,7 @@ use fixtures::journal::record::Reason;
 use fixtures::matching::equal;
 use serde_json::{Map, Value};
 
-use super::{Evidence, violation};
+use super::Evidence;
 use crate::results::{Event, Record, Violation};
 
 /// One attempt, as far as it is judged.
@@ -103,14 +103,14 @@ pub(super) fn check(
             let place = format!("{place}[{index}]");
             let actual = given.iter().map(|call| call.told()).collect::<Vec<_>>().join(", ");
             let actual = if actual.is_empty() { "no further call".to_owned() } else { actual };
-            found.push(violation(Violates::Evidence, place, told(missing), actual));
+            found.push(Violation::new(Violates::Evidence, place, told(missing), actual));
             return;
         }
         next += wanted.len();
     }
     if let Some(extra) = story.get(next) {
         let expected = "no further call of these operations";
-        found.push(violation(Violates::Evidence, place, expected, extra.told()));
+        found.push(Violation::new(Violates::Evidence, place, expected, extra.told()));
     }
     for wanted in expected() {
         for pointer in &wanted.same {
@@ -229,6 +229,6 @@ fn same(
         let shown = |value: Option<&Value>| value.map_or("nothing".to_owned(), Value::to_string);
         let expected = format!("the same `{pointer}` in all calls of {operation}");
         let actual = format!("{}, then {}", shown(first), shown(other));
-        found.push(violation(Violates::Evidence, place, expected, actual));
+        found.push(Violation::new(Violates::Evidence, place, expected, actual));
     }
 }

@@ -3,8 +3,8 @@
 use fixtures::document::task::{Limit, Violates};
 use serde_json::Value;
 
+use super::Evidence;
 use super::calls::{Call, are_arguments, named};
-use super::{Evidence, violation};
 use crate::results::Violation;
 
 pub(super) fn check(
@@ -26,7 +26,7 @@ pub(super) fn check(
         _ => limit.operation(),
     };
     let expected = format!("{expected} calls of {what}{result}");
-    found.push(violation(Violates::Evidence, place, expected, counted.to_string()));
+    found.push(Violation::new(Violates::Evidence, place, expected, counted.to_string()));
 }
 
 fn counts(limit: &Limit, call: &Call) -> bool {

@@ -61,30 +61,10 @@ fn side_effects(expects: &[&Expectation], evidence: &Evidence<'_>, place: &str) 
                 ChangeKind::Modified | ChangeKind::Unchanged => "was changed",
             };
             let rule = if change.path.starts_with('/') { "forbid" } else { "files" };
-            Violation {
-                kind: Violates::SideEffect,
-                expectation: format!("{place}.{rule}"),
-                expected: "no other change".to_owned(),
-                actual: format!("`{}` {what}", change.path),
-                source: None,
-            }
+            let (place, actual) = (format!("{place}.{rule}"), format!("`{}` {what}", change.path));
+            Violation::new(Violates::SideEffect, place, "no other change", actual)
         })
         .collect()
-}
-
-fn violation(
-    kind: Violates,
-    expectation: impl Into<String>,
-    expected: impl Into<String>,
-    actual: impl Into<String>,
-) -> Violation {
-    Violation {
-        kind,
-        expectation: expectation.into(),
-        expected: expected.into(),
-        actual: actual.into(),
-        source: None,
-    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use fixtures::document::path_segment;
 use fixtures::document::task::{Expectation, FileExpectation, Violates};
 use fixtures::matching::equal;
 
-use super::{Evidence, Given, violation};
+use super::{Evidence, Given};
 use crate::results::Violation;
 
 /// So much of a file is shown.
@@ -25,17 +25,17 @@ pub(super) fn check(
                 Given::Other(what) => what.to_owned(),
             };
             let place = format!("{place}.files{}", path_segment(path));
-            found.push(violation(Violates::Outcome, place, told(wanted), actual));
+            found.push(Violation::new(Violates::Outcome, place, told(wanted), actual));
         }
     }
     let Some(answer) = &expect.answer else { return };
     for text in answer.contains.iter().filter(|text| !evidence.answer().contains(*text)) {
         let (place, expected) = (format!("{place}.answer.contains"), format!("`{text}`"));
-        found.push(violation(Violates::Outcome, place, expected, shown(evidence.answer())));
+        found.push(Violation::new(Violates::Outcome, place, expected, shown(evidence.answer())));
     }
     for text in answer.absent.iter().filter(|text| evidence.answer().contains(*text)) {
         let (place, expected) = (format!("{place}.answer.absent"), format!("no `{text}`"));
-        found.push(violation(Violates::Outcome, place, expected, shown(evidence.answer())));
+        found.push(Violation::new(Violates::Outcome, place, expected, shown(evidence.answer())));
     }
 }
 

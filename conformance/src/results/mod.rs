@@ -147,6 +147,24 @@ pub(crate) struct Violation {
     pub(crate) source: Option<Source>,
 }
 
+impl Violation {
+    /// One whose place in the document is not looked up yet.
+    pub(crate) fn new(
+        kind: Violates,
+        expectation: impl Into<String>,
+        expected: impl Into<String>,
+        actual: impl Into<String>,
+    ) -> Violation {
+        Violation {
+            kind,
+            expectation: expectation.into(),
+            expected: expected.into(),
+            actual: actual.into(),
+            source: None,
+        }
+    }
+}
+
 /// A place in a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -8,6 +8,7 @@ use fixtures::document::task::Action;
 
 use super::setup::Wired;
 use crate::exec::command;
+use crate::find;
 use crate::results;
 use crate::wiring;
 
@@ -134,8 +135,7 @@ impl Agent<'_> {
             Agent::Scripted(script) => {
                 let actions = serde_json::to_string(script).expect("string keys always serialise");
                 let file = written(wired.folder.join("script.json"), &actions)?;
-                let program = std::env::current_exe()
-                    .map_err(|error| format!("cannot tell where this program is: {error}"))?;
+                let program = find::this()?;
                 let text = |path: &Path| wiring::utf8(path).map(str::to_owned);
                 let arguments = vec!["scripted".to_owned(), text(&file)?, text(&wired.mcp_json)?];
                 Ok(Launch { program, arguments })

@@ -24,19 +24,20 @@ pub(crate) struct Done<T> {
     pub(crate) interrupted: Option<Signal>,
 }
 
-/// Has `jobs` runs of `count` at a time, or as many as can be had; the crew
-/// starts the agent of each. No further run begins once `goes_on` said no of
-/// one that has ended.
+/// Has `jobs` runs of `count` at a time, as many as there are cores when left
+/// out, or as many as can be had; the crew starts the agent of each. No further
+/// run begins once `goes_on` said no of one that has ended.
 ///
 /// # Errors
 /// Signals cannot be looked at, or nobody can work.
 pub(crate) fn work<T: Send>(
     count: usize,
-    jobs: usize,
+    jobs: Option<usize>,
     signals: &Signals,
     run: impl Fn(usize, &Crew) -> T + Sync,
     goes_on: impl Fn(usize, &T) -> bool + Sync,
 ) -> Result<Done<T>, String> {
+    let jobs = jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into));
     let crew = Crew {
         next: AtomicUsize::new(0),
         is_stopped: AtomicBool::new(false),

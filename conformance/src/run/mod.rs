@@ -89,9 +89,7 @@ fn conduct(args: &RunArgs) -> Result<Exit, String> {
         let is_fatal = args.fail_fast && !plan[index].twin && *verdict == Ok(Verdict::Fail);
         verdict.is_ok() && !is_fatal
     };
-    let jobs =
-        args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into));
-    let done = crew::work(plan.len(), jobs, &signals, play, goes_on)?;
+    let done = crew::work(plan.len(), args.jobs, &signals, play, goes_on)?;
     progress.finish();
     let is_trial = |index: &usize| !plan[*index].twin;
     let not_run = done.results.iter().enumerate().filter(|(_, it)| it.is_none());
@@ -109,8 +107,7 @@ fn conduct(args: &RunArgs) -> Result<Exit, String> {
         return Err(reason.clone());
     }
     Ok(match done.interrupted {
-        // Fits: signals are few.
-        Some(signal) => Exit::Command(128 + signal as u8),
+        Some(signal) => Exit::interrupted(signal),
         None => exit(&tally, args.require_pass.map(|it| it.part)),
     })
 }

@@ -8,6 +8,7 @@ use super::Planned;
 use crate::cli::{Format, Report, RunArgs};
 use crate::report::sink::{self, Draft, Sink};
 use crate::results::{Record, Tally};
+use crate::workspace;
 
 /// So much of a run's name stands in the name of its folder.
 const MAX_NAME_CHARS: usize = 80;
@@ -67,9 +68,7 @@ impl Output {
 
     /// Makes the folder of all runs, which goes with the value.
     pub(super) fn folder(&self) -> Result<Folder, String> {
-        let made = tempfile::Builder::new().prefix("agent-conformance-").tempdir();
-        let path =
-            made.map_err(|error| format!("cannot make a temporary directory: {error}"))?.keep();
+        let path = workspace::temporary()?.keep();
         let sessions = self.sessions.clone().unwrap_or_else(|| path.join("runs"));
         let folder = Folder { path, sessions };
         fs::create_dir(&folder.sessions)

@@ -16,6 +16,7 @@ use crate::exit::Exit;
 use crate::plain;
 use crate::results::Verdict;
 use crate::run::crew::{self, Crew};
+use crate::workspace;
 use plan::{Trial, Wanted};
 
 pub(crate) fn run(args: &SelfTestArgs) -> Exit {
@@ -56,20 +57,16 @@ fn prove(args: &SelfTestArgs) -> Result<Exit, String> {
         crate::note(&"agent-conformance: nothing was selected: there is no case at these paths");
         return Ok(Exit::Empty);
     }
-    let folder = tempfile::Builder::new().prefix("agent-conformance-").tempdir();
-    let folder = folder.map_err(|error| format!("cannot make a temporary directory: {error}"))?;
+    let folder = workspace::temporary()?;
     let start = Instant::now();
-    let jobs =
-        args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into));
     let play = |index: usize, crew: &Crew| {
         trials[index].played(&folder.path().join(index.to_string()), crew)
     };
-    let done = crew::work(trials.len(), jobs, &signals, play, |_, _| true)?;
+    let done = crew::work(trials.len(), args.jobs, &signals, play, |_, _| true)?;
     let (text, wrong) = report(&trials, &done.results, start.elapsed());
     let printed = crate::print(text.as_bytes());
     Ok(match (done.interrupted, wrong) {
-        // Fits: signals are few.
-        (Some(signal), _) => Exit::Command(128 + signal as u8),
+        (Some(signal), _) => Exit::interrupted(signal),
         (None, 0) => printed,
         (None, _) => Exit::Failed,
     })

@@ -10,6 +10,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::{Order, Outcome};
+use crate::find;
 
 /// How much longer than its agent a supervisor may take to end what that left.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -19,9 +20,7 @@ const LOOK: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 
 /// Starts a supervisor, which is not waited for yet.
 pub(crate) fn start() -> Result<Child, String> {
-    let this = std::env::current_exe()
-        .map_err(|error| format!("cannot tell where this program is: {error}"))?;
-    Command::new(this)
+    Command::new(find::this()?)
         .arg("supervise")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

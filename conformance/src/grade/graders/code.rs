@@ -40,12 +40,7 @@ pub(super) fn judge(
         found.ok_or_else(|| format!("there is no `{name}` on PATH"))
     };
     let (program, leading) = match language {
-        Language::Jq => {
-            let this = std::env::current_exe();
-            let this =
-                this.map_err(|error| format!("cannot tell where this program is: {error}"))?;
-            (this, vec!["jq", "--"])
-        }
+        Language::Jq => (find::this()?, vec!["jq", "--"]),
         Language::Python => (host("python3")?, vec!["-c", PYTHON]),
         Language::Javascript => (host("node")?, vec!["-e", JAVASCRIPT, "--"]),
     };
