@@ -40,15 +40,13 @@ fn grade(results: Results, file: &Path, allows_programs: bool) -> Result<Exit, S
     let Results { runs, summary, .. } = results;
     let mut tally = Tally::new(summary.k, summary.n, summary.not_run);
     let folder = workspace::temporary()?;
+    let supervised = |order: &Order| supervise::finish(supervise::start()?, order);
     let mut settling = Settling::default();
     let mut sink = Sink::stdout(Format::Json)?;
     for mut record in runs {
-        if record.wiring_error.is_none() && record.skipped.is_none() && !record.twin {
-            let base = Path::new(&record.document).parent().unwrap_or(Path::new(""));
-            let supervised = |order: &Order| supervise::finish(supervise::start()?, order);
-            let place = Place { base, folder: folder.path(), supervised: &supervised };
-            record.graders = graders::judge(&record, allows_programs, place);
-        }
+        let base = Path::new(&record.document).parent().unwrap_or(Path::new(""));
+        let place = Place { base, folder: folder.path(), supervised: &supervised };
+        record.graders = graders::judge(&record, allows_programs, place);
         verdict::judge(&mut record);
         let record = settling.settled(record);
         tally.count(&record);

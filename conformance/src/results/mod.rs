@@ -293,6 +293,11 @@ impl Record {
         format!("{}/{}", self.case, self.task)
     }
 
+    /// Whether it is a run, of which something was seen.
+    pub(crate) fn is_run(&self) -> bool {
+        self.wiring_error.is_none() && self.skipped.is_none()
+    }
+
     /// Whether the agent got in touch with any mock.
     pub(crate) fn has_contact(&self) -> bool {
         !self.contacts.is_empty()

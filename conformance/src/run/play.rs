@@ -50,11 +50,9 @@ pub(crate) fn play(run: &Run<'_>, folder: &Path, crew: &Crew) -> Record {
     if let Err(failed) = played {
         record.wiring_error = Some(failed.told());
     }
-    if record.wiring_error.is_none() && !run.twin {
-        let supervised = |order: &Order| crew.supervised(order);
-        let place = Place { base: &run.case.base, folder, supervised: &supervised };
-        record.graders = graders::judge(&record, true, place);
-    }
+    let supervised = |order: &Order| crew.supervised(order);
+    let place = Place { base: &run.case.base, folder, supervised: &supervised };
+    record.graders = graders::judge(&record, true, place);
     verdict::judge(&mut record);
     record
 }

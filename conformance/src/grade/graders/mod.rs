@@ -56,18 +56,28 @@ struct Exhibit<'a> {
 }
 
 /// Has every grader of a run's task judge its record. Those that start programs
-/// of the host are carried over unless they are allowed.
+/// of the host are carried over unless they are allowed. A twin has none, and
+/// what is no run is not judged.
 pub(crate) fn judge(record: &Record, allows_programs: bool, place: Place<'_>) -> Vec<Graded> {
-    let graders = record.admitted.graders.iter().enumerate();
-    graders
-        .map(|(index, grader)| {
-            let before = record.graders.get(index);
-            match before.filter(|_| starts_programs(grader) && !allows_programs) {
-                Some(before) => Graded { carried_over: true, ..before.clone() },
-                None => graded(grader, record, place),
-            }
-        })
-        .collect()
+    let graders = &record.admitted.graders;
+    if record.twin || !record.is_run() {
+        return record.graders.clone();
+    }
+    if graders.is_empty() {
+        return Vec::new();
+    }
+    let evidence = Evidence::of(record);
+    let Record { tool_events, command_invocations, answer, changes, .. } = record;
+    let exhibit = Exhibit { tool_events, command_invocations, answer, changes };
+    let exhibit = serde_json::to_string(&exhibit).expect("string keys always serialise");
+    let judged = graders.iter().enumerate().map(|(index, grader)| {
+        let before = record.graders.get(index);
+        match before.filter(|_| starts_programs(grader) && !allows_programs) {
+            Some(before) => Graded { carried_over: true, ..before.clone() },
+            None => graded(grader, &evidence, &exhibit, place),
+        }
+    });
+    judged.collect()
 }
 
 /// Whether a grader starts a program of the host.
@@ -79,19 +89,15 @@ fn starts_programs(grader: &Grader) -> bool {
     }
 }
 
-fn graded(grader: &Grader, record: &Record, place: Place<'_>) -> Graded {
-    let evidence = Evidence::of(record);
-    let Record { tool_events, command_invocations, answer, changes, .. } = record;
-    let exhibit = Exhibit { tool_events, command_invocations, answer, changes };
-    let exhibit = serde_json::to_string(&exhibit).expect("string keys always serialise");
+fn graded(grader: &Grader, evidence: &Evidence<'_>, exhibit: &str, place: Place<'_>) -> Graded {
     let (kind, found) = match grader {
         Grader::File { must_exist, must_not_exist, content_patterns } => {
-            ("file", Ok(file::judge(must_exist, must_not_exist, content_patterns, &evidence)))
+            ("file", Ok(file::judge(must_exist, must_not_exist, content_patterns, evidence)))
         }
         Grader::Code { language, assert } => {
-            ("code", code::judge(*language, assert, &exhibit, place))
+            ("code", code::judge(*language, assert, exhibit, place))
         }
-        Grader::Program { command } => ("program", program::judge(command, &exhibit, place)),
+        Grader::Program { command } => ("program", program::judge(command, exhibit, place)),
     };
     let kind = kind.to_owned();
     let carried_over = false;
