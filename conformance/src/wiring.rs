@@ -16,9 +16,6 @@ use crate::find;
 /// The permissions of a session: it is this user's alone.
 const PRIVATE: u32 = 0o700;
 
-/// What stands for the configuration in the words of a command.
-const PLACEHOLDER: &[u8] = b"{mcp_json}";
-
 /// Where programs are looked for when nobody says it.
 const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
@@ -122,16 +119,23 @@ pub(crate) fn utf8(path: &Path) -> Result<&str, String> {
     })
 }
 
-/// The word with every `{mcp_json}` replaced by the file.
-pub(crate) fn fill_in(word: &OsStr, mcp_json: &Path) -> OsString {
+/// A word with its placeholders, as in `{mcp_json}`, filled in once: what a
+/// value holds is no placeholder.
+pub(crate) fn fill_in(word: &OsStr, values: &[(&str, &OsStr)]) -> OsString {
     let mut filled = Vec::new();
-    let mut left = word.as_bytes();
-    while let Some(at) = left.windows(PLACEHOLDER.len()).position(|it| it == PLACEHOLDER) {
-        filled.extend_from_slice(&left[..at]);
-        filled.extend_from_slice(mcp_json.as_os_str().as_bytes());
-        left = &left[at + PLACEHOLDER.len()..];
+    let mut rest = word.as_bytes();
+    while let Some(at) = rest.iter().position(|byte| *byte == b'{') {
+        let (before, from) = rest.split_at(at);
+        filled.extend_from_slice(before);
+        let hit = values.iter().find_map(|(name, value)| {
+            let after = from.strip_prefix(b"{")?.strip_prefix(name.as_bytes())?;
+            Some((value.as_bytes(), after.strip_prefix(b"}")?))
+        });
+        let (value, after) = hit.unwrap_or(from.split_at(1));
+        filled.extend_from_slice(value);
+        rest = after;
     }
-    filled.extend_from_slice(left);
+    filled.extend_from_slice(rest);
     OsString::from_vec(filled)
 }
 
@@ -141,7 +145,6 @@ mod tests {
 
     #[test]
     fn the_configuration_is_filled_in_wherever_it_stands() {
-        let file = Path::new("/t/mcp.json");
         for (word, filled) in [
             ("{mcp_json}", "/t/mcp.json"),
             ("--config={mcp_json}", "--config=/t/mcp.json"),
@@ -150,7 +153,24 @@ mod tests {
             ("{{mcp_json}}", "{/t/mcp.json}"),
             ("", ""),
         ] {
-            assert_eq!(fill_in(OsStr::new(word), file), filled);
+            let values = [("mcp_json", OsStr::new("/t/mcp.json"))];
+            assert_eq!(fill_in(OsStr::new(word), &values), filled);
+        }
+    }
+
+    #[test]
+    fn placeholders_are_filled_in_once() {
+        let values = [("prompt", OsStr::new("say {mcp_json}")), ("mcp_json", OsStr::new("/t/m"))];
+        for (word, expected) in [
+            ("{prompt}", "say {mcp_json}"),
+            ("--mcp={mcp_json}{mcp_json}", "--mcp=/t/m/t/m"),
+            ("{\"a\": {mcp_json}}", "{\"a\": /t/m}"),
+            ("{{mcp_json}}", "{/t/m}"),
+            ("{mcp_jso}{", "{mcp_jso}{"),
+            ("é{prompt", "é{prompt"),
+            ("", ""),
+        ] {
+            assert_eq!(fill_in(OsStr::new(word), &values), expected);
         }
     }
 }

@@ -77,7 +77,8 @@ fn in_session(
     wiring::write_mcp_json(&mcp_json, &servers)?;
     wiring::can_be_started(session)?;
     let path = wiring::path(session)?;
-    let words = args.command.iter().map(|word| wiring::fill_in(word, &mcp_json));
+    let values = [("mcp_json", mcp_json.as_os_str())];
+    let words = args.command.iter().map(|word| wiring::fill_in(word, &values));
     let words: Vec<OsString> = words.collect();
     let program = command::find(&words[0], &path)?;
 

@@ -1,6 +1,6 @@
 //! Agents: what is started, in which words.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -85,33 +85,12 @@ impl Template {
             };
             values.push((name, value));
         }
-        Ok(self.words.iter().map(|word| filled(word, &values)).collect())
+        let values: Vec<(&str, &OsStr)> =
+            values.iter().map(|(name, value)| (*name, OsStr::new(value))).collect();
+        let words = self.words.iter().map(|word| wiring::fill_in(OsStr::new(word), &values));
+        let text = |word: OsString| word.into_string().expect("words and values are text");
+        Ok(words.map(text).collect())
     }
-}
-
-/// A word with its placeholders filled in, once: what a value holds is no placeholder.
-fn filled(word: &str, values: &[(&str, String)]) -> String {
-    let mut text = String::new();
-    let mut rest = word;
-    while let Some(at) = rest.find('{') {
-        let (before, from) = rest.split_at(at);
-        text.push_str(before);
-        let hit = values.iter().find_map(|(name, value)| {
-            let after = from.strip_prefix('{')?.strip_prefix(name)?.strip_prefix('}')?;
-            Some((value, after))
-        });
-        match hit {
-            Some((value, after)) => {
-                text.push_str(value);
-                rest = after;
-            }
-            None => {
-                text.push('{');
-                rest = &from[1..];
-            }
-        }
-    }
-    text + rest
 }
 
 impl Agent<'_> {
@@ -169,22 +148,6 @@ fn made(folder: PathBuf) -> Result<PathBuf, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn placeholders_are_filled_in_once() {
-        let values = [("prompt", "say {mcp_json}".to_owned()), ("mcp_json", "/t/m".to_owned())];
-        for (word, expected) in [
-            ("{prompt}", "say {mcp_json}"),
-            ("--mcp={mcp_json}{mcp_json}", "--mcp=/t/m/t/m"),
-            ("{\"a\": {mcp_json}}", "{\"a\": /t/m}"),
-            ("{{mcp_json}}", "{/t/m}"),
-            ("{mcp_jso}{", "{mcp_jso}{"),
-            ("é{prompt", "é{prompt"),
-            ("", ""),
-        ] {
-            assert_eq!(filled(word, &values), expected);
-        }
-    }
 
     #[test]
     fn a_command_line_is_split_as_a_shell_quotes() {
