@@ -33,6 +33,12 @@ struct Remark {
     message: String,
 }
 
+impl Remark {
+    fn severity(&self) -> &'static str {
+        if self.is_error { "error" } else { "warning" }
+    }
+}
+
 fn check(args: &CheckArgs) -> Result<Exit, String> {
     let (checked, unopened) = all(&args.paths)?;
     let mut known = BTreeMap::new();
@@ -132,8 +138,9 @@ fn about(file: &str, document: &Document) -> Vec<Remark> {
 fn human(checked: &[Checked], remarks: &[Remark]) -> String {
     let is_styled = io::stdout().is_terminal() && crate::may_style();
     let mut text = document::render_files(checked, is_styled);
-    for Remark { file, task, is_error, message } in remarks {
-        let severity = if *is_error { "error" } else { "warning" };
+    for remark in remarks {
+        let Remark { file, task, message, .. } = remark;
+        let severity = remark.severity();
         let task = task.as_ref().map_or(String::new(), |task| format!(" task `{task}`:"));
         text += &format!("{severity}: {file}:{task} {message}\n");
     }
@@ -150,8 +157,7 @@ fn json_report(
     let report = document::render_json(checked, is_sound);
     let mut report: Value = fixtures::json::parse(&report).map_err(|error| error.to_string())?;
     let cases = remarks.iter().map(|it| {
-        let severity = if it.is_error { "error" } else { "warning" };
-        json!({"file": it.file, "task": it.task, "severity": severity, "message": it.message})
+        json!({"file": it.file, "task": it.task, "severity": it.severity(), "message": it.message})
     });
     report["cases"] = cases.collect();
     Ok(format!("{report:#}\n"))
