@@ -61,3 +61,43 @@ impl Event {
         missing.map(|name| format!("missing field `{name}`"))
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::Event;
+    use crate::results::Record;
+    use crate::results::testing::record;
+
+    #[test]
+    fn an_attempt_that_nobody_can_read_is_named() {
+        let tool = |name: &str| {
+            json!({
+                name: "s.t", "sequence": 1, "args": {}, "reason": "matched", "response_index": 0,
+                "fault": false, "cancelled": false,
+            })
+        };
+        let unreadable = |tools: Value, commands: Value| {
+            let mut value = serde_json::to_value(record()).unwrap();
+            (value["tool_events"], value["command_invocations"]) = (tools, commands);
+            let record: Record = serde_json::from_str(&value.to_string()).unwrap();
+            Event::unreadable(&record)
+        };
+        let good = || tool("tool_name");
+        let mut odd = good();
+        odd["reason"] = json!("odd");
+        assert_eq!(unreadable(json!([good()]), json!([tool("command")])), None);
+        for (tools, commands, place, why) in [
+            (json!([good(), odd]), json!([]), "tool_events[1]", "unknown variant `odd`"),
+            (json!([tool("command")]), json!([]), "tool_events[0]", "missing field `tool_name`"),
+            (json!([]), json!([good()]), "command_invocations[0]", "missing field `command`"),
+            (json!([]), json!([{}]), "command_invocations[0]", "missing field `sequence`"),
+        ] {
+            let (found, reason) = unreadable(tools, commands).unwrap();
+            assert_eq!(found, place);
+            assert!(reason.starts_with(why) && !reason.contains(" at line "), "{reason}");
+        }
+    }
+}
