@@ -44,6 +44,7 @@ const ENV: &str = "\
 Examples:
   eval \"$(cli-shim env run1)\"                  sh, bash, zsh
   cli-shim env run1 --shell fish | source
+  cli-shim env run1 --json                       {\"PATH\": …}, for programs
 
 Puts the shims first on PATH, and keeps them first in shells that are started
 later, login shells included: through BASH_ENV, ENV, ZDOTDIR, XDG_DATA_DIRS (fish)
@@ -189,6 +190,9 @@ pub(crate) struct EnvArgs {
     /// The shell that reads the code; the one that SHELL names when left out.
     #[arg(long, value_name = "SHELL")]
     pub(crate) shell: Option<Shell>,
+    /// Print the variables as a JSON object, for a program that starts others.
+    #[arg(long, conflicts_with = "shell")]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

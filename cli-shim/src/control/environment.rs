@@ -1,5 +1,8 @@
 //! `cli-shim env`: shell code that puts the shims first, and keeps them first.
 
+use std::collections::BTreeMap;
+use std::env::VarError;
+
 use super::cli::{EnvArgs, Shell};
 use super::shell_files::Files;
 use super::{install, quote};
@@ -8,6 +11,10 @@ pub(super) fn run(args: &EnvArgs) -> Result<i32, String> {
     let (_session, place) = install::open(&args.dir)?;
     let files = Files::of(place);
     files.write()?;
+    if args.json {
+        let text = serde_json::to_string(&variables(&files)?).expect("texts always serialise");
+        return super::print(format!("{text}\n").as_bytes());
+    }
     let code = match args.shell.unwrap_or_else(usual_shell) {
         Shell::Sh | Shell::Bash | Shell::Zsh => posix(&files),
         Shell::Fish => fish(&files),
@@ -28,6 +35,35 @@ fn hooks(files: &Files) -> [(&'static str, String); 3] {
         ("ENV", quote::expanded(&files.path("env"))),
         ("ZDOTDIR", files.path("zsh")),
     ]
+}
+
+/// What the code for a POSIX shell would have exported in this environment.
+///
+/// # Errors
+/// A variable that goes on in it is not UTF-8.
+fn variables(files: &Files) -> Result<BTreeMap<String, String>, String> {
+    let given = |name: &str| match std::env::var(name) {
+        Ok(value) => Ok(Some(value).filter(|it| !it.is_empty())),
+        Err(VarError::NotPresent) => Ok(None),
+        Err(VarError::NotUnicode(_)) => Err(format!("{name} is not UTF-8")),
+    };
+    let before = |first: String, rest: Option<String>| match rest {
+        Some(rest) if rest == first || rest.starts_with(&format!("{first}:")) => rest,
+        Some(rest) => format!("{first}:{rest}"),
+        None => first,
+    };
+    let data = given("XDG_DATA_DIRS")?.unwrap_or_else(|| "/usr/local/share:/usr/share".to_owned());
+    let mut variables = BTreeMap::from([
+        ("PATH".to_owned(), before(files.directories().join(":"), given("PATH")?)),
+        ("XDG_DATA_DIRS".to_owned(), before(files.path("data"), Some(data))),
+    ]);
+    for (name, value) in hooks(files) {
+        if let Some(kept) = given(name)?.filter(|it| *it != value) {
+            variables.insert(files.kept(name), kept);
+        }
+        variables.insert(name.to_owned(), value);
+    }
+    Ok(variables)
 }
 
 fn posix(files: &Files) -> String {

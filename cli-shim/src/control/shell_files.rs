@@ -75,7 +75,7 @@ impl Files {
     }
 
     /// The directories that are to be first: shims, then `sh`.
-    fn directories(&self) -> [String; 2] {
+    pub(super) fn directories(&self) -> [String; 2] {
         [format!("{}/bin", self.place), self.path("bin")]
     }
 

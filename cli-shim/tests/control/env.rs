@@ -221,3 +221,19 @@ fn a_session_without_executables_has_nothing_for_path() {
         assert!(told.contains("no executable"), "{told}");
     }
 }
+
+#[test]
+fn json_has_what_the_code_would_export() {
+    for directory in ["run", ODD] {
+        let place = hostile(directory);
+        place.write("code.sh", &place.ok(&["env", directory, "--shell", "sh"]));
+        let json: std::collections::BTreeMap<String, String> =
+            serde_json::from_str(&place.ok(&["env", directory, "--json"])).unwrap();
+        let code = place.text_path("code.sh");
+        for (name, value) in json {
+            let line = format!(". '{code}'\nprintf '%s' \"${{{name}}}\"");
+            let exported = printed(&place.start("sh").args(["-c", &line]).output().unwrap());
+            assert_eq!(exported, value.trim_end(), "{name}");
+        }
+    }
+}
