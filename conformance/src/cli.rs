@@ -208,6 +208,12 @@ pub(crate) enum Command {
     /// Start an agent on behalf of the runner, and end what it leaves.
     #[command(hide = true)]
     Supervise,
+    /// Speak the Agent Client Protocol to an agent on behalf of the runner.
+    #[command(hide = true)]
+    Acp {
+        /// What to have which agent do, as JSON.
+        order: PathBuf,
+    },
     /// Do what a script says, as an agent would.
     #[command(hide = true)]
     Scripted {

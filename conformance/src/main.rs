@@ -1,5 +1,6 @@
 //! `agent-conformance`: mocks wired into an agent, and what it did with them.
 
+mod acp;
 mod case;
 mod check;
 mod cli;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         Command::SelfTest(args) => self_test::run(&args),
         Command::Jq { assertions } => grade::graders::jq::run(&assertions),
         Command::Supervise => supervise::run(),
+        Command::Acp { order } => acp::run(&order),
         Command::Scripted { script, mcp_json } => scripted::run(&script, &mcp_json),
         Command::Completions { shell } => {
             let mut script = Vec::new();
