@@ -9,6 +9,7 @@ mod exit;
 mod find;
 mod grade;
 mod list;
+mod observed;
 mod plain;
 mod regrade;
 mod report;

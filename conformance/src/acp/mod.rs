@@ -21,6 +21,9 @@ use crate::exit::Exit;
 use conversation::Conversation;
 use failed::Failed;
 
+/// How long a prompt waits for servers where nobody says it, in milliseconds.
+pub(crate) const PATIENCE_MS: u64 = 20_000;
+
 /// How the agent says that it has done what it was asked.
 const END_TURN: &str = "end_turn";
 
@@ -50,9 +53,8 @@ pub(crate) struct Order {
     pub(crate) patience_ms: u64,
 }
 
-/// How long a prompt waits for servers where nobody says it, in milliseconds.
-pub(crate) fn patience_ms() -> u64 {
-    20_000
+fn patience_ms() -> u64 {
+    PATIENCE_MS
 }
 
 /// Carries out the order of a file.

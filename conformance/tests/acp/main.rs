@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod ending;
+mod running;
 mod speaking;
 
 use std::fs;
