@@ -321,7 +321,9 @@ impl Conversation {
             },
             None => "closed its standard output".to_owned(),
         };
-        self.failed(format!("the agent {how} before {waited_for}"))
+        let words = plain::short(&self.peer.last_words().await, MAX_QUOTED_CHARS);
+        let words = if words.is_empty() { words } else { format!("; its last words: {words}") };
+        self.failed(format!("the agent {how} before {waited_for}{words}"))
     }
 }
 

@@ -1,7 +1,7 @@
 """An agent that speaks the Agent Client Protocol, and does what its words say.
 
 Words with a meaning at their own time: junk, auth, auth-late, modes, options,
-lazy, version=N, dies=METHOD, mute=METHOD, refuses=METHOD, stubborn, lingers.
+lazy, slow, quits, version=N, dies=METHOD, mute=METHOD, refuses=METHOD, stubborn, lingers.
 The others are done one after the other when the prompt comes:
 call=SERVER.TOOL:ARGUMENTS, run=COMMAND, permit=COMMAND, ask=METHOD, say=TEXT,
 split=TEXT (said letter by letter), hang, crash, stop=REASON.
@@ -10,6 +10,7 @@ What comes from the client is written to $ACP_LOG, a line each.
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -155,7 +156,7 @@ def prompt():
 def opened(servers):
     for config in servers:
         SERVERS[config["name"]] = config
-        if "lazy" not in WORDS:
+        if "lazy" not in WORDS and "slow" not in WORDS:
             server(config["name"])
     session = {"sessionId": "s-1"}
     if "modes" in WORDS:
@@ -202,6 +203,13 @@ def main():
         elif method == "session/prompt":
             result = {"stopReason": prompt()}
         send({"id": message["id"], "result": result})
+        if "quits" in WORDS and method == "session/new":
+            sys.exit("nobody has a key")
+        if "slow" in WORDS and method == "session/new":
+            early = select.select([sys.stdin], [], [], 0.5)[0]
+            say("early, " if early else "late, ")
+            for name in SERVERS:
+                server(name)
 
 
 main()

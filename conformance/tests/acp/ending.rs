@@ -32,6 +32,11 @@ fn an_agent_that_dies_is_told_by_when() {
         (&["dies=initialize"], "ended with exit status 3 before it answered `initialize`", false),
         (&["dies=session/new"], "ended with exit status 3 before it answered `session/new`", false),
         (&["dies=session/prompt"], "exit status 3 before it answered `session/prompt`", true),
+        (
+            &["quits", "mute=session/prompt"],
+            "1 before it answered `session/prompt`; its last words: nobody has a key",
+            true,
+        ),
         (&["crash"], "was ended by signal 9 before it answered `session/prompt`", true),
     ] {
         let told = Place::of(words).told();

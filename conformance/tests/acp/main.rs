@@ -6,6 +6,7 @@ mod common;
 mod ending;
 mod running;
 mod speaking;
+mod waiting;
 
 use std::fs;
 use std::path::PathBuf;
