@@ -40,6 +40,7 @@ Examples:
   agent-conformance run my-cases/ --agent-cmd 'my-agent --mcp-config {mcp_json} {prompt}'
   agent-conformance run --only 'cli-*' --agent-cmd './agent.sh {prompt_file}' --trials 5 --out results
   agent-conformance run case.yaml --agent-cmd './agent.sh {prompt}' --require-pass 4/5 --fail-fast
+  agent-conformance run --agent-acp 'gemini --acp'    over the Agent Client Protocol
 
 Each task is run in a workspace and a session of its own. The agent's standard
 output is its answer. Mocked executables come first on its PATH; {mcp_json} is
@@ -51,6 +52,10 @@ without a shell, and then filled in, word by word:
   {prompt_file}  a file with that              {shim_dir}   the mocked executables
   {mcp_json}     its MCP servers               {session}    the session
   {home}         an empty directory of its own
+
+With --agent-acp the prompt and the MCP servers go over the Agent Client
+Protocol, every permission that is asked for is given once, and the answer is
+what the agent says after its last tool call.
 
 Verdicts: PASS; FAIL, the agent did not do what is expected; INVALID, the case
 proves nothing; ERROR, the run was none; SKIPPED, the agent cannot be asked this.
@@ -208,6 +213,12 @@ pub(crate) enum Command {
     /// Start an agent on behalf of the runner, and end what it leaves.
     #[command(hide = true)]
     Supervise,
+    /// Speak the Agent Client Protocol to an agent on behalf of the runner.
+    #[command(hide = true)]
+    Acp {
+        /// What to have which agent do, as JSON.
+        order: PathBuf,
+    },
     /// Do what a script says, as an agent would.
     #[command(hide = true)]
     Scripted {
@@ -228,7 +239,7 @@ pub(crate) enum Command {
 }
 
 #[derive(Debug, clap::Args)]
-#[command(group = clap::ArgGroup::new("who").required(true).args(["agent", "agent_cmd"]))]
+#[command(group = clap::ArgGroup::new("who").required(true).args(["agent", "agent_cmd", "agent_acp"]))]
 pub(crate) struct RunArgs {
     /// Documents with tasks, or directories of them; the built-in suites when left out.
     #[arg(value_name = "PATH")]
@@ -239,6 +250,12 @@ pub(crate) struct RunArgs {
     /// The command line of an agent, with placeholders.
     #[arg(long, value_name = "TEMPLATE")]
     pub(crate) agent_cmd: Option<String>,
+    /// The command line of an agent that speaks the Agent Client Protocol.
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) agent_acp: Option<String>,
+    /// The session mode that such an agent is put in; its own when left out.
+    #[arg(long, value_name = "MODE", requires = "agent_acp")]
+    pub(crate) acp_mode: Option<String>,
     /// How often each task is run.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_TRIALS)))]
     pub(crate) trials: Option<u32>,

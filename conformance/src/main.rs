@@ -1,5 +1,6 @@
 //! `agent-conformance`: mocks wired into an agent, and what it did with them.
 
+mod acp;
 mod case;
 mod check;
 mod cli;
@@ -8,6 +9,7 @@ mod exit;
 mod find;
 mod grade;
 mod list;
+mod observed;
 mod plain;
 mod regrade;
 mod report;
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
         Command::SelfTest(args) => self_test::run(&args),
         Command::Jq { assertions } => grade::graders::jq::run(&assertions),
         Command::Supervise => supervise::run(),
+        Command::Acp { order } => acp::run(&order),
         Command::Scripted { script, mcp_json } => scripted::run(&script, &mcp_json),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -9,6 +9,7 @@ use std::time::Duration;
 use fixtures::document::Document;
 use fixtures::document::task::LiveServer;
 use fixtures::session::{self, Making, Session};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::find;
@@ -111,6 +112,20 @@ pub(crate) fn write_mcp_json(
     let configuration = json!({"mcpServers": servers});
     std::fs::write(file, format!("{configuration:#}\n"))
         .map_err(|error| format!("cannot write `{}`: {error}", file.display()))
+}
+
+/// Reads a configuration of servers, `{"mcpServers": {…}}`.
+pub(crate) fn read_mcp_json(file: &Path) -> Result<BTreeMap<String, LiveServer>, String> {
+    #[derive(Deserialize)]
+    struct Configuration {
+        #[serde(rename = "mcpServers")]
+        servers: BTreeMap<String, LiveServer>,
+    }
+    let unusable = |error: &dyn std::fmt::Display| format!("`{}`: {error}", file.display());
+    let text = std::fs::read_to_string(file).map_err(|error| unusable(&error))?;
+    let configuration: Configuration =
+        serde_json::from_str(&text).map_err(|error| unusable(&error))?;
+    Ok(configuration.servers)
 }
 
 pub(crate) fn utf8(path: &Path) -> Result<&str, String> {

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use fixtures::document::task::Action;
 
 use super::setup::Wired;
+use crate::acp;
 use crate::exec::command;
 use crate::find;
+use crate::observed;
 use crate::results;
 use crate::wiring;
 
@@ -19,6 +21,12 @@ pub(crate) enum Agent<'a> {
     Scripted(&'a [Action]),
     /// A command line of the user's.
     Command(&'a Template),
+    /// A command line of the user's that speaks the Agent Client Protocol.
+    Acp {
+        template: &'a Template,
+        /// The mode of its session.
+        mode: Option<&'a str>,
+    },
 }
 
 /// A command line with placeholders, in words.
@@ -39,21 +47,20 @@ const PLACEHOLDERS: [&str; 7] =
     ["prompt", "prompt_file", "mcp_json", "shim_dir", "workspace", "home", "session"];
 
 impl Template {
-    /// Splits a command line into words, as a POSIX shell quotes them.
+    /// Splits the command line of a flag into words, as a POSIX shell quotes them.
     ///
     /// # Errors
     /// A quote is open, there is no word, or a placeholder cannot be filled in.
-    pub(crate) fn parse(text: &str) -> Result<Template, String> {
+    pub(crate) fn parse(flag: &str, text: &str) -> Result<Template, String> {
         let words = shell_words::split(text)
-            .map_err(|_| format!("`--agent-cmd {text}` has a quote that is not closed"))?;
+            .map_err(|_| format!("`{flag} {text}` has a quote that is not closed"))?;
         if words.first().is_none_or(String::is_empty) {
-            return Err("`--agent-cmd` names no program".to_owned());
+            return Err(format!("`{flag}` names no program"));
         }
         if words.iter().any(|word| word.contains("{mcp_url}")) {
-            return Err(
-                "`--agent-cmd` has {mcp_url}, but mocks are not served over HTTP yet: use {mcp_json}"
-                    .to_owned(),
-            );
+            return Err(format!(
+                "`{flag}` has {{mcp_url}}, but mocks are not served over HTTP yet: use {{mcp_json}}"
+            ));
         }
         Ok(Template { words })
     }
@@ -68,6 +75,18 @@ impl Template {
     pub(crate) fn relative_files(&self) -> impl Iterator<Item = &str> {
         let words = self.words.iter().skip(1).map(String::as_str);
         words.filter(|word| Path::new(word).is_relative() && Path::new(word).is_file())
+    }
+
+    /// The program, and its arguments.
+    fn command(&self, wired: &Wired, prompt: &str) -> Result<(PathBuf, Vec<String>), String> {
+        let mut words = self.fill_in(wired, prompt)?.into_iter();
+        let name = words.next().unwrap_or_default();
+        let program = command::find(OsStr::new(&name), &wired.path)
+            .map_err(|not_run| format!("the agent does not start: {}", not_run.reason))?;
+        // The agent starts in its workspace.
+        let program = std::path::absolute(&program)
+            .map_err(|error| format!("cannot tell where `{name}` is: {error}"))?;
+        Ok((program, words.collect()))
     }
 
     fn fill_in(&self, wired: &Wired, prompt: &str) -> Result<Vec<String>, String> {
@@ -101,7 +120,7 @@ impl Agent<'_> {
                 name: results::SCRIPTED.to_owned(),
                 version: Some(env!("CARGO_PKG_VERSION").to_owned()),
             },
-            Agent::Command(template) => {
+            Agent::Command(template) | Agent::Acp { template, .. } => {
                 let program = Path::new(&template.words[0]);
                 let name = program.file_name().unwrap_or(program.as_os_str());
                 results::Agent { name: name.to_string_lossy().into_owned(), version: None }
@@ -120,15 +139,45 @@ impl Agent<'_> {
                 Ok(Launch { program, arguments })
             }
             Agent::Command(template) => {
-                let mut words = template.fill_in(wired, prompt)?.into_iter();
-                let name = words.next().unwrap_or_default();
-                let program = command::find(OsStr::new(&name), &wired.path)
-                    .map_err(|not_run| format!("the agent does not start: {}", not_run.reason))?;
-                // The agent starts in its workspace.
-                let program = std::path::absolute(&program)
-                    .map_err(|error| format!("cannot tell where `{name}` is: {error}"))?;
-                Ok(Launch { program, arguments: words.collect() })
+                let (program, arguments) = template.command(wired, prompt)?;
+                Ok(Launch { program, arguments })
             }
+            Agent::Acp { template, mode } => {
+                let (agent, arguments) = template.command(wired, prompt)?;
+                let agent = wiring::utf8(&agent)?.to_owned();
+                let servers = wired.session.server_names();
+                let order = acp::Order {
+                    command: [agent].into_iter().chain(arguments).collect(),
+                    mcp_json: wired.mcp_json.clone(),
+                    prompt: prompt.to_owned(),
+                    mode: mode.map(str::to_owned),
+                    workspace: wired.workspace.clone(),
+                    session: Some(wired.session.directory().to_owned()),
+                    servers: servers.into_iter().map(str::to_owned).collect(),
+                    patience_ms: acp::PATIENCE_MS,
+                };
+                let order = serde_json::to_string(&order).map_err(|error| {
+                    format!("cannot write down what the agent is asked: {error}")
+                })?;
+                let file = written(wired.folder.join("acp.json"), &order)?;
+                let arguments = vec!["acp".to_owned(), wiring::utf8(&file)?.to_owned()];
+                Ok(Launch { program: find::this()?, arguments })
+            }
+        }
+    }
+
+    /// What it said, of what it wrote on its standard output, and how many bytes of that are missing.
+    ///
+    /// # Errors
+    /// It could not be asked.
+    pub(super) fn answer(&self, written: (String, u64)) -> Result<(String, u64), String> {
+        if !matches!(self, Agent::Acp { .. }) {
+            return Ok(written);
+        }
+        let (stream, _) = written;
+        match observed::acp::not_begun(&stream) {
+            Some(reason) => Err(reason),
+            None => Ok((observed::acp::answer(&stream), 0)),
         }
     }
 }
@@ -151,7 +200,7 @@ mod tests {
 
     #[test]
     fn a_command_line_is_split_as_a_shell_quotes() {
-        let template = Template::parse(r#"my\ agent 'a b' "c {prompt}" d"e"f"#);
+        let template = Template::parse("--agent-cmd", r#"my\ agent 'a b' "c {prompt}" d"e"f"#);
         assert_eq!(
             template.map(|it| it.words),
             Ok(vec![
@@ -162,7 +211,7 @@ mod tests {
             ])
         );
         for text in ["", "  ", "'", "a \"b", "''", "a {mcp_url}"] {
-            assert!(Template::parse(text).is_err(), "{text}");
+            assert!(Template::parse("--agent-cmd", text).is_err(), "{text}");
         }
     }
 }

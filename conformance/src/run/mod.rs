@@ -53,7 +53,16 @@ impl Planned<'_> {
 }
 
 fn conduct(args: &RunArgs) -> Result<Exit, String> {
-    let template = args.agent_cmd.as_deref().map(Template::parse).transpose()?;
+    let template = |flag, text: &Option<String>| {
+        text.as_deref().map(|text| Template::parse(flag, text)).transpose()
+    };
+    let command = template("--agent-cmd", &args.agent_cmd)?;
+    let speaker = template("--agent-acp", &args.agent_acp)?;
+    let agent = match (&command, &speaker) {
+        (Some(template), _) => Some(Agent::Command(template)),
+        (_, Some(template)) => Some(Agent::Acp { template, mode: args.acp_mode.as_deref() }),
+        (None, None) => None,
+    };
     let (k, trials) = select::goal(args)?;
     let cases = case::load(&args.paths, crate::is_styled())?;
     let selected = select::tasks(&cases, &args.only, args.shard);
@@ -62,9 +71,10 @@ fn conduct(args: &RunArgs) -> Result<Exit, String> {
         return Ok(Exit::Empty);
     }
     can_be_played(&selected)?;
-    if let Some(template) = &template {
+    if let Some(template) = &command {
         hint(template, &selected);
     }
+    command.iter().chain(&speaker).for_each(hint_files);
     let output = Output::open(args)?;
     let signals = Signals::hold()?;
     let draft = output.draft()?;
@@ -76,7 +86,7 @@ fn conduct(args: &RunArgs) -> Result<Exit, String> {
     let play = |index: usize, crew: &Crew| -> Result<Verdict, String> {
         let planned = plan[index];
         let place = folder.made(index, planned);
-        let record = played(planned, template.as_ref(), timeout, &place, crew);
+        let record = played(planned, agent, timeout, &place, crew);
         let is_kept = args.keep_sessions || (record.wiring_error.is_some() && !args.clean);
         if !is_kept {
             remove(&place);
@@ -132,19 +142,17 @@ fn plan<'c>(selected: &[(&'c Case, &'c Task)], trials: u32, with_twins: bool) ->
 
 fn played(
     planned: Planned<'_>,
-    template: Option<&Template>,
+    agent: Option<Agent<'_>>,
     timeout: Duration,
     place: &Path,
     crew: &Crew,
 ) -> Record {
     let Planned { case, task, trial, twin } = planned;
     let script = task.self_test.as_ref().map(|it| &*it.good);
-    let agent = match template {
-        Some(template) => Agent::Command(template),
-        None => Agent::Scripted(script.unwrap_or_default()),
-    };
+    let is_scripted = agent.is_none();
+    let agent = agent.unwrap_or(Agent::Scripted(script.unwrap_or_default()));
     let run = Run { case, task, trial, twin, agent, timeout };
-    if template.is_none() && script.is_none() {
+    if is_scripted && script.is_none() {
         return play::skipped(
             &run,
             "the task has no `self_test.good`, which the scripted agent plays",
@@ -167,11 +175,6 @@ fn hint(template: &Template, selected: &[(&Case, &Task)]) {
             &"note: `--agent-cmd` has neither {prompt} nor {prompt_file}, so the agent is not told what to do",
         );
     }
-    for file in template.relative_files() {
-        crate::note(&format!(
-            "note: the agent starts in its workspace, where there is no `{file}` of yours: write its whole path, as in \"$PWD/{file}\""
-        ));
-    }
     let is_served = |(case, task): &(&Case, &Task)| {
         task.mcp_mocks.as_ref().map_or(!case.document.mcp_mocks.is_empty(), |it| !it.is_empty())
     };
@@ -179,6 +182,15 @@ fn hint(template: &Template, selected: &[(&Case, &Task)]) {
         crate::note(
             &"note: `--agent-cmd` has no {mcp_json}, so the agent is not told of its MCP servers",
         );
+    }
+}
+
+/// Words that most likely mean another file than they name.
+fn hint_files(template: &Template) {
+    for file in template.relative_files() {
+        crate::note(&format!(
+            "note: the agent starts in its workspace, where there is no `{file}` of yours: write its whole path, as in \"$PWD/{file}\""
+        ));
     }
 }
 

@@ -162,9 +162,9 @@ fn observed(
     };
     let (answer, missing) = observe::answer(said)
         .map_err(|error| format!("cannot read what the agent said: {error}"))?;
-    (record.answer, record.answer_bytes_missing) = (answer, missing);
     record.complaint = observe::last_line(complained, &session.redactor());
     record.duration_ms = (outcome.duration_ms * 1e3).round() / 1e3;
+    (record.answer, record.answer_bytes_missing) = run.agent.answer((answer, missing))?;
     if !is_first {
         return Err("the session was closed before the agent had ended".to_owned());
     }

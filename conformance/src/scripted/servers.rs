@@ -1,7 +1,6 @@
 //! The MCP servers of the generated configuration, through a real client.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -12,18 +11,12 @@ use fixtures::document::task::LiveServer;
 use rmcp::ServiceExt;
 use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, ServerResult};
 use rmcp::service::{PeerRequestOptions, RoleClient, RunningService};
-use serde::Deserialize;
 use serde_json::{Map, Value};
+
+use crate::wiring;
 
 /// How long a server may take to end after its input did.
 const GRACE: Duration = Duration::from_secs(5);
-
-/// `{"mcpServers": {NAME: {"command", "args", "env"}}}`
-#[derive(Debug, Deserialize)]
-struct Configuration {
-    #[serde(rename = "mcpServers")]
-    servers: BTreeMap<String, LiveServer>,
-}
 
 /// The servers, started when they are first called.
 #[derive(Debug)]
@@ -40,11 +33,7 @@ struct Connection {
 
 impl Servers {
     pub(super) fn configured(path: &Path) -> Result<Servers, String> {
-        let unusable = |reason: String| format!("`{}`: {reason}", path.display());
-        let text = fs::read_to_string(path).map_err(|error| unusable(error.to_string()))?;
-        let Configuration { servers: configured } =
-            serde_json::from_str(&text).map_err(|error| unusable(error.to_string()))?;
-        Ok(Servers { configured, connected: BTreeMap::new() })
+        Ok(Servers { configured: wiring::read_mcp_json(path)?, connected: BTreeMap::new() })
     }
 
     /// Calls a tool, for so long as the patience lasts; whether that was a success.
