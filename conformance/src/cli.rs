@@ -7,7 +7,6 @@ use std::time::Duration;
 use clap::{Parser, Subcommand};
 use globset::GlobMatcher;
 
-use crate::results::SCRIPTED;
 use crate::run::select::{self, Fraction};
 
 /// How often a task may be run.
@@ -37,6 +36,7 @@ Exit status:
 const RUN: &str = "\
 Examples:
   agent-conformance run --agent scripted            the recovery suites, which are built in
+  agent-conformance run --agent claude-code         an agent that `agents` lists
   agent-conformance run my-cases/ --agent-cmd 'my-agent --mcp-config {mcp_json} {prompt}'
   agent-conformance run --only 'cli-*' --agent-cmd './agent.sh {prompt_file}' --trials 5 --out results
   agent-conformance run case.yaml --agent-cmd './agent.sh {prompt}' --require-pass 4/5 --fail-fast
@@ -99,6 +99,18 @@ Exit status:
   0  nothing is refused
   1  something is; with --strict, anything is printed but a last line a file
   2  usage, or a file that cannot be opened";
+
+const AGENTS: &str = "\
+Examples:
+  agent-conformance agents                        who is here, in which version
+  agent-conformance agents claude-code > mine.toml
+  agent-conformance agents mine.toml              check an adapter of your own
+  agent-conformance run --agent ./mine.toml
+
+An adapter is a TOML file: how an agent is found, started, told of its MCP
+servers, kept to the mocked executables, and understood. Copy one, and change it.
+
+Exit status: 0, or 2 for usage and adapters that are refused";
 
 const LIST: &str = "\
 Examples:
@@ -183,6 +195,9 @@ pub(crate) enum Command {
     /// Run an agent on cases, and judge what it did by the record.
     #[command(after_help = RUN)]
     Run(RunArgs),
+    /// List the agents that can be run by name, or print the adapter of one.
+    #[command(after_help = AGENTS)]
+    Agents(AgentsArgs),
     /// Check documents and cases, and report every fault at once.
     #[command(after_help = CHECK)]
     Check(CheckArgs),
@@ -244,9 +259,17 @@ pub(crate) struct RunArgs {
     /// Documents with tasks, or directories of them; the built-in suites when left out.
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
-    /// The agent; `scripted` plays the good script of each case.
-    #[arg(long, value_name = "NAME", value_parser = [SCRIPTED])]
+    /// The agent: a name that `agent-conformance agents` lists, an adapter file, or
+    /// `scripted`, which plays the good script of each case.
+    #[arg(long, value_name = "NAME|FILE.toml")]
     pub(crate) agent: Option<String>,
+    /// An argument for that agent, beside those of its adapter; may be given several times.
+    #[arg(long = "agent-arg", value_name = "A", requires = "agent", allow_hyphen_values = true)]
+    pub(crate) agent_args: Vec<String>,
+    /// Have a scripted model, served on loopback, play the good script of each case
+    /// through the agent: no credentials are needed.
+    #[arg(long, requires = "agent")]
+    pub(crate) scripted_model: bool,
     /// The command line of an agent, with placeholders.
     #[arg(long, value_name = "TEMPLATE")]
     pub(crate) agent_cmd: Option<String>,
@@ -333,6 +356,19 @@ impl std::str::FromStr for Report {
             .map_err(|_| "write text, json, text=FILE or json=FILE".to_owned())?;
         Ok(Report { format, file })
     }
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct AgentsArgs {
+    /// The agent whose adapter is printed; or a file, which is checked.
+    #[arg(value_name = "NAME|FILE.toml")]
+    pub(crate) name: Option<String>,
+    /// Print JSON.
+    #[arg(long, conflicts_with = "name")]
+    pub(crate) json: bool,
+    /// Print the table of the documentation, without looking for the agents.
+    #[arg(long, conflicts_with_all = ["name", "json"])]
+    pub(crate) markdown: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -1,9 +1,12 @@
 //! `agent-conformance`: mocks wired into an agent, and what it did with them.
 
 mod acp;
+mod adapter;
+mod agents;
 mod case;
 mod check;
 mod cli;
+mod contact;
 mod exec;
 mod exit;
 mod find;
@@ -35,6 +38,7 @@ fn main() -> ExitCode {
     let exit = match Cli::parse().command {
         Command::Exec(args) => exec::run(&args),
         Command::Run(args) => run::run(&args),
+        Command::Agents(args) => agents::run(&args),
         Command::Check(args) => check::run(&args),
         Command::List(args) => list::run(&args),
         Command::Wire(args) => wire::run(&args),

@@ -33,7 +33,7 @@ const GRACE: Duration = Duration::from_secs(6);
 const HINT: &str = "; where that is the prompt, give it as {prompt_file}";
 
 /// What to run. Paths need not be UTF-8.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Order {
     /// The program.
     pub(crate) program: OsString,
@@ -41,6 +41,8 @@ pub(crate) struct Order {
     pub(crate) arguments: Vec<String>,
     /// Variables beside those of this program.
     pub(crate) environment: Vec<(OsString, OsString)>,
+    /// Whether there are no others.
+    pub(crate) is_whole: bool,
     /// Where it runs.
     pub(crate) directory: OsString,
     /// What it reads on standard input.
@@ -133,7 +135,8 @@ fn spawn(order: &Order) -> Result<Pid, String> {
         format!("cannot start `{}`: {error}", order.program.display())
     };
     std::env::set_current_dir(&order.directory).map_err(|error| failed(&error))?;
-    let mut environment: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+    let mut environment: BTreeMap<OsString, OsString> =
+        std::env::vars_os().filter(|_| !order.is_whole).collect();
     environment.extend(order.environment.iter().cloned());
     let environment = environment
         .iter()

@@ -6,7 +6,7 @@
 use fixtures::document::task::{CallOutcome, Expectation, Violates};
 
 use crate::grade::{self, Call, Evidence};
-use crate::results::{Record, SCRIPTED, Source, Verdict, Violation};
+use crate::results::{Mode, Record, SCRIPTED, Source, Verdict, Violation};
 
 /// Sets verdict, reason and violations, by what else the record says.
 pub(crate) fn judge(record: &mut Record) {
@@ -16,7 +16,22 @@ pub(crate) fn judge(record: &mut Record) {
     }
     record.verdict = verdict;
     record.reason = reason.or_else(|| violations.first().map(told));
+    if verdict == Verdict::Fail && is_perhaps_not_wired(record) {
+        let reason = record.reason.take().unwrap_or_default();
+        record.reason =
+            Some(format!("{reason}; no contact with any mock: the command may not be wired"));
+    }
     record.violations = violations;
+}
+
+/// An agent that nobody promised to be wired, and that got in touch with no mock.
+fn is_perhaps_not_wired(record: &Record) -> bool {
+    let modes = &record.dependency_modes;
+    let has_mocks = modes.mcp.values().chain(modes.commands.values()).any(|it| *it == Mode::Mocked);
+    has_mocks
+        && !record.has_contact()
+        && record.agent_calls.is_none()
+        && record.agent.name != SCRIPTED
 }
 
 fn of(record: &Record) -> (Verdict, Option<String>, Vec<Violation>) {
@@ -30,6 +45,9 @@ fn of(record: &Record) -> (Verdict, Option<String>, Vec<Violation>) {
     let evidence = Evidence::of(record);
     if let Some(reason) = out_of_reach(record).or_else(|| dead_mock(record, &evidence.calls)) {
         return (Verdict::Error, Some(reason), Vec::new());
+    }
+    if let Some(reason) = hidden_fault(record) {
+        return (Verdict::Invalid, Some(reason), Vec::new());
     }
     let (expect, place) = expectation(record);
     let mut violations = grade::grade(expect, &evidence, place);
@@ -53,6 +71,17 @@ fn of(record: &Record) -> (Verdict, Option<String>, Vec<Violation>) {
         Some(reason) => (Verdict::Invalid, Some(reason), Vec::new()),
         None => (Verdict::Pass, None, Vec::new()),
     }
+}
+
+/// A fault that the agent's client repeated away: the agent never saw it.
+fn hidden_fault(record: &Record) -> Option<String> {
+    let calls = grade::calls_of(record);
+    let is_hidden = |it: &&Call| it.is_fault && record.client_repeated.contains(&it.sequence);
+    let call = calls.iter().find(is_hidden)?;
+    Some(format!(
+        "the agent's client repeated {} by itself, so that the agent did not see the fault",
+        call.told()
+    ))
 }
 
 /// What the run is held to, and where that stands in its task.

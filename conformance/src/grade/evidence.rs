@@ -12,7 +12,7 @@ use crate::results::{Change, ChangeKind, EntryType, Record};
 #[derive(Debug)]
 pub(crate) struct Evidence<'a> {
     record: &'a Record,
-    /// Every attempt, in the order of the journal.
+    /// Every attempt of the agent's, in the order of the journal.
     pub(crate) calls: Vec<Call>,
 }
 
@@ -27,7 +27,9 @@ pub(crate) enum Given<'a> {
 
 impl<'a> Evidence<'a> {
     pub(crate) fn of(record: &'a Record) -> Evidence<'a> {
-        Evidence { record, calls: calls_of(record) }
+        // What the agent's client repeated by itself is not the agent's.
+        let is_own = |call: &Call| !record.client_repeated.contains(&call.sequence);
+        Evidence { record, calls: calls_of(record).into_iter().filter(is_own).collect() }
     }
 
     pub(crate) fn answer(&self) -> &'a str {

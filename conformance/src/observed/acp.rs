@@ -38,13 +38,13 @@ struct Call {
     is_ended: bool,
 }
 
-/// What the agent said after its last call.
-pub(crate) fn answer(stream: &str) -> String {
-    let mut reader = Reader::new(&[]);
-    for line in lines(stream) {
-        reader.seen(&line);
-    }
-    reader.words
+/// What a whole stream tells.
+pub(super) fn read(stream: &str, servers: &[String]) -> Vec<Seen> {
+    let mut reader = Reader::new(servers);
+    let mut seen: Vec<Seen> = lines(stream).flat_map(|line| reader.seen(&line)).collect();
+    // A stream that was cut off has no last line.
+    reader.finish(&mut seen);
+    seen
 }
 
 /// Why the agent could not be asked, if that is so.

@@ -76,6 +76,12 @@ pub(crate) struct Record {
     pub(crate) complaint: Option<String>,
     /// Attempts beyond the agent's own calls; null where nobody can tell.
     pub(crate) client_retries: Option<u32>,
+    /// Which of them, by `sequence`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) client_repeated: Vec<u64>,
+    /// What the agent's own events say that it tried; none where they cannot be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) agent_calls: Option<Vec<AgentCall>>,
     /// What the graders beside `expect` said, in their order.
     pub(crate) graders: Vec<Graded>,
     pub(crate) exit: Exit,
@@ -263,6 +269,32 @@ pub(crate) struct Graded {
     /// Whether it was not run again, but carried over from the results.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) carried_over: bool,
+}
+
+/// A call of a mock, or a command, as the agent's own events have it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AgentCall {
+    /// `SERVER.TOOL`, or `shell`.
+    pub(crate) operation: String,
+    /// The arguments, or the command line, redacted.
+    pub(crate) arguments: serde_json::Value,
+    pub(crate) how: How,
+    /// What the agent says about a call that failed or was refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) words: Option<String>,
+}
+
+/// How a call ended, as the agent says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum How {
+    Done,
+    Failed,
+    /// By the agent's own policy.
+    Refused,
+    /// It does not say.
+    Unknown,
 }
 
 /// How the agent ended.

@@ -4,13 +4,16 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use globset::GlobSet;
+
 use fixtures::document::task::Action;
 
 use super::setup::Wired;
 use crate::acp;
+use crate::adapter::{self, Adapter, Answer, Door, Found, Place};
 use crate::exec::command;
 use crate::find;
-use crate::observed;
+use crate::observed::{self, Dialect, Seen};
 use crate::results;
 use crate::wiring;
 
@@ -27,6 +30,43 @@ pub(crate) enum Agent<'a> {
         /// The mode of its session.
         mode: Option<&'a str>,
     },
+    /// One that an adapter knows.
+    Adapter(&'a Hired),
+}
+
+/// An agent that an adapter knows, and that is here.
+#[derive(Debug)]
+pub(crate) struct Hired {
+    pub(crate) adapter: Adapter,
+    pub(crate) found: Found,
+    /// Arguments of the user's beside those of the adapter.
+    pub(crate) more: Vec<String>,
+    /// What its harness writes into the workspace.
+    pub(crate) ignored: GlobSet,
+}
+
+impl Hired {
+    /// Finds the agent of a built-in name, or of an adapter file.
+    ///
+    /// # Errors
+    /// There is no such adapter, or its program is not here.
+    pub(crate) fn find(name: &str, more: &[String]) -> Result<Hired, String> {
+        let adapter = Adapter::find(name)?;
+        let found = adapter::detect(&adapter).ok_or_else(|| {
+            let Adapter { title, detect, .. } = &adapter;
+            format!("{title} is not here: there is no `{}` on PATH", detect.program)
+        })?;
+        let ignored = adapter.ignored()?;
+        Ok(Hired { adapter, found, more: more.to_vec(), ignored })
+    }
+
+    /// The dialect in which it tells what it does.
+    fn dialect(&self) -> Option<Dialect> {
+        match self.adapter.door {
+            Door::Acp => Some(Dialect::Acp),
+            Door::Native => self.adapter.events,
+        }
+    }
 }
 
 /// A command line with placeholders, in words.
@@ -40,6 +80,16 @@ pub(crate) struct Template {
 pub(super) struct Launch {
     pub(super) program: PathBuf,
     pub(super) arguments: Vec<String>,
+    /// Every variable, where the agent does not get those of the runner.
+    pub(super) environment: Option<Vec<(OsString, OsString)>>,
+    /// Commands that are run before it, in the same environment.
+    pub(super) before: Vec<Vec<String>>,
+}
+
+impl Launch {
+    fn new(program: PathBuf, arguments: Vec<String>) -> Launch {
+        Launch { program, arguments, environment: None, before: Vec::new() }
+    }
 }
 
 /// What stands for something else in a template. `{mcp_url}` waits for HTTP.
@@ -125,10 +175,27 @@ impl Agent<'_> {
                 let name = program.file_name().unwrap_or(program.as_os_str());
                 results::Agent { name: name.to_string_lossy().into_owned(), version: None }
             }
+            Agent::Adapter(hired) => results::Agent {
+                name: hired.adapter.name.clone(),
+                version: hired.found.version.clone(),
+            },
         }
     }
 
-    pub(super) fn launch(&self, wired: &Wired, prompt: &str) -> Result<Launch, String> {
+    /// What an adapter knows to be the harness's own in the workspace.
+    pub(super) fn ignored(&self) -> Option<&GlobSet> {
+        match self {
+            Agent::Adapter(hired) => Some(&hired.ignored),
+            _ => None,
+        }
+    }
+
+    pub(super) fn launch(
+        &self,
+        wired: &Wired,
+        prompt: &str,
+        model_url: Option<&str>,
+    ) -> Result<Launch, String> {
         match self {
             Agent::Scripted(script) => {
                 let actions = serde_json::to_string(script).expect("string keys always serialise");
@@ -136,33 +203,18 @@ impl Agent<'_> {
                 let program = find::this()?;
                 let text = |path: &Path| wiring::utf8(path).map(str::to_owned);
                 let arguments = vec!["scripted".to_owned(), text(&file)?, text(&wired.mcp_json)?];
-                Ok(Launch { program, arguments })
+                Ok(Launch::new(program, arguments))
             }
             Agent::Command(template) => {
                 let (program, arguments) = template.command(wired, prompt)?;
-                Ok(Launch { program, arguments })
+                Ok(Launch::new(program, arguments))
             }
             Agent::Acp { template, mode } => {
                 let (agent, arguments) = template.command(wired, prompt)?;
-                let agent = wiring::utf8(&agent)?.to_owned();
-                let servers = wired.session.server_names();
-                let order = acp::Order {
-                    command: [agent].into_iter().chain(arguments).collect(),
-                    mcp_json: wired.mcp_json.clone(),
-                    prompt: prompt.to_owned(),
-                    mode: mode.map(str::to_owned),
-                    workspace: wired.workspace.clone(),
-                    session: Some(wired.session.directory().to_owned()),
-                    servers: servers.into_iter().map(str::to_owned).collect(),
-                    patience_ms: acp::PATIENCE_MS,
-                };
-                let order = serde_json::to_string(&order).map_err(|error| {
-                    format!("cannot write down what the agent is asked: {error}")
-                })?;
-                let file = written(wired.folder.join("acp.json"), &order)?;
-                let arguments = vec!["acp".to_owned(), wiring::utf8(&file)?.to_owned()];
-                Ok(Launch { program: find::this()?, arguments })
+                let (program, arguments) = by_acp(wired, &agent, arguments, *mode, prompt)?;
+                Ok(Launch::new(program, arguments))
             }
+            Agent::Adapter(hired) => hired.launch(wired, prompt, model_url),
         }
     }
 
@@ -170,16 +222,113 @@ impl Agent<'_> {
     ///
     /// # Errors
     /// It could not be asked.
-    pub(super) fn answer(&self, written: (String, u64)) -> Result<(String, u64), String> {
-        if !matches!(self, Agent::Acp { .. }) {
-            return Ok(written);
+    pub(super) fn answer(
+        &self,
+        written: (String, u64),
+        seen: Option<&[Seen]>,
+    ) -> Result<(String, u64), String> {
+        let by_events = match self {
+            Agent::Acp { .. } => true,
+            Agent::Adapter(hired) => {
+                hired.adapter.door == Door::Acp || hired.adapter.run.answer == Answer::Events
+            }
+            Agent::Scripted(_) | Agent::Command(_) => false,
+        };
+        if self.dialect() == Some(Dialect::Acp)
+            && let Some(reason) = observed::acp::not_begun(&written.0)
+        {
+            return Err(reason);
         }
-        let (stream, _) = written;
-        match observed::acp::not_begun(&stream) {
-            Some(reason) => Err(reason),
-            None => Ok((observed::acp::answer(&stream), 0)),
+        match seen {
+            Some(seen) if by_events => Ok((observed::answer(seen), 0)),
+            _ => Ok(written),
         }
     }
+
+    fn dialect(&self) -> Option<Dialect> {
+        match self {
+            Agent::Acp { .. } => Some(Dialect::Acp),
+            Agent::Adapter(hired) => hired.dialect(),
+            Agent::Scripted(_) | Agent::Command(_) => None,
+        }
+    }
+
+    /// What its events say, where it has a stream of them.
+    pub(super) fn seen(&self, stream: &str, servers: &[String]) -> Option<Vec<Seen>> {
+        let shell = match self {
+            Agent::Adapter(hired) => hired.adapter.shell.as_ref(),
+            _ => None,
+        };
+        Some(observed::read(self.dialect()?, stream, shell, servers))
+    }
+
+    /// Whether whoever wires it promises that it gets in touch with the mocks.
+    pub(super) fn is_promised(&self) -> bool {
+        matches!(self, Agent::Acp { .. } | Agent::Adapter(_))
+    }
+
+    /// The template of a tool's name in its events.
+    pub(super) fn tool(&self) -> Option<&str> {
+        match self {
+            Agent::Adapter(hired) => hired.adapter.mcp.as_ref()?.tool.as_deref(),
+            _ => None,
+        }
+    }
+}
+
+impl Hired {
+    fn launch(
+        &self,
+        wired: &Wired,
+        prompt: &str,
+        model_url: Option<&str>,
+    ) -> Result<Launch, String> {
+        let place = Place {
+            folder: &wired.folder,
+            workspace: &wired.workspace,
+            session: &wired.session,
+            servers: &wired.servers,
+            mcp_json: &wired.mcp_json,
+            path: wired.path.clone(),
+            prompt,
+            model_url,
+        };
+        let prepared = adapter::prepare(&self.adapter, &self.more, &place)?;
+        let program = self.found.program.clone();
+        let mode = self.adapter.run.mode.as_deref();
+        let (program, arguments) = match self.adapter.door {
+            Door::Native => (program, prepared.arguments),
+            Door::Acp => by_acp(wired, &program, prepared.arguments, mode, prompt)?,
+        };
+        let environment = Some(prepared.environment);
+        Ok(Launch { program, arguments, environment, before: prepared.before })
+    }
+}
+
+/// What is started in place of an agent that is spoken to by ACP.
+fn by_acp(
+    wired: &Wired,
+    agent: &Path,
+    arguments: Vec<String>,
+    mode: Option<&str>,
+    prompt: &str,
+) -> Result<(PathBuf, Vec<String>), String> {
+    let agent = wiring::utf8(agent)?.to_owned();
+    let servers = wired.session.server_names();
+    let order = acp::Order {
+        command: [agent].into_iter().chain(arguments).collect(),
+        mcp_json: wired.mcp_json.clone(),
+        prompt: prompt.to_owned(),
+        mode: mode.map(str::to_owned),
+        workspace: wired.workspace.clone(),
+        session: Some(wired.session.directory().to_owned()),
+        servers: servers.into_iter().map(str::to_owned).collect(),
+        patience_ms: acp::PATIENCE_MS,
+    };
+    let order = serde_json::to_string(&order)
+        .map_err(|error| format!("cannot write down what the agent is asked: {error}"))?;
+    let file = written(wired.folder.join("acp.json"), &order)?;
+    Ok((find::this()?, vec!["acp".to_owned(), wiring::utf8(&file)?.to_owned()]))
 }
 
 fn written(file: PathBuf, text: &str) -> Result<PathBuf, String> {

@@ -22,7 +22,7 @@ use crate::exec::signals::Signals;
 use crate::exit::Exit;
 use crate::results::{self, Record, Tally, Verdict};
 use crate::{wiring, workspace};
-use agent::{Agent, Template};
+use agent::{Agent, Hired, Template};
 use crew::Crew;
 use output::Output;
 use play::Run;
@@ -58,10 +58,13 @@ fn conduct(args: &RunArgs) -> Result<Exit, String> {
     };
     let command = template("--agent-cmd", &args.agent_cmd)?;
     let speaker = template("--agent-acp", &args.agent_acp)?;
-    let agent = match (&command, &speaker) {
-        (Some(template), _) => Some(Agent::Command(template)),
-        (_, Some(template)) => Some(Agent::Acp { template, mode: args.acp_mode.as_deref() }),
-        (None, None) => None,
+    let hired = args.agent.as_deref().filter(|name| *name != results::SCRIPTED);
+    let hired = hired.map(|name| Hired::find(name, &args.agent_args)).transpose()?;
+    let agent = match (&command, &speaker, &hired) {
+        (Some(template), ..) => Some(Agent::Command(template)),
+        (_, Some(template), _) => Some(Agent::Acp { template, mode: args.acp_mode.as_deref() }),
+        (.., Some(hired)) => Some(Agent::Adapter(hired)),
+        (None, None, None) => None,
     };
     let (k, trials) = select::goal(args)?;
     let cases = case::load(&args.paths, crate::is_styled())?;

@@ -30,7 +30,7 @@ const MAX_ANSWER_BYTES: u64 = 4 << 20;
 const MAX_LINES_BYTES: u64 = 16 << 10;
 
 /// So much of a line of the agent's is kept.
-const MAX_LINE_CHARS: usize = 500;
+pub(super) const MAX_LINE_CHARS: usize = 500;
 
 /// So much of all such files together is kept.
 const MAX_CONTENTS_BYTES: u64 = 8 << 20;

@@ -14,7 +14,11 @@ use super::crew::Crew;
 use super::observe;
 use super::setup::{self, Failed, Wired};
 use crate::case::Case;
+use crate::contact::Contact;
+use crate::find;
 use crate::grade::graders::{self, Place};
+use crate::observed::{self, Seen};
+use crate::plain;
 use crate::results::{Exit, Modes, Record, Verdict};
 use crate::supervise::Order;
 use crate::{verdict, workspace};
@@ -44,7 +48,7 @@ pub(crate) fn play(run: &Run<'_>, folder: &Path, crew: &Crew) -> Record {
     let mut record = blank(run, &document);
     let wired = setup::wire(&document, task, &run.case.base, run.timeout, folder);
     let played = wired.and_then(|wired| {
-        observed(run, task, expect, &wired, &mut record, crew)
+        observed(run, (&document, task, expect), &wired, &mut record, crew)
             .map_err(|reason| Failed { reason, made: wired.made })
     });
     if let Err(failed) = played {
@@ -78,6 +82,8 @@ fn blank(run: &Run<'_>, document: &Document) -> Record {
         answer_bytes_missing: 0,
         complaint: None,
         client_retries: None,
+        client_repeated: Vec::new(),
+        agent_calls: None,
         graders: Vec::new(),
         exit: Exit::default(),
         duration_ms: 0.0,
@@ -107,8 +113,7 @@ pub(crate) fn skipped(run: &Run<'_>, reason: &str) -> Record {
 /// Something failed that is not the agent's.
 fn observed(
     run: &Run<'_>,
-    task: &Task,
-    expect: &Expectation,
+    (document, task, expect): (&Document, &Task, &Expectation),
     wired: &Wired,
     record: &mut Record,
     crew: &Crew,
@@ -118,14 +123,17 @@ fn observed(
     let forbidden = observe::forbidden(expect);
     let kept: Vec<_> =
         forbidden.iter().map(|path| workspace::state(path)).collect::<Result<_, _>>()?;
-    let launch = run.agent.launch(wired, &task.prompt)?;
+    let launch = run.agent.launch(wired, &task.prompt, None)?;
     let (stdout, stderr) = (wired.folder.join("stdout.txt"), wired.folder.join("stderr.txt"));
     // Held, so that it does not matter what the agent puts in their place.
     let (said, complained) = (observe::made(&stdout)?, observe::made(&stderr)?);
     let order = Order {
         program: launch.program.into(),
         arguments: launch.arguments,
-        environment: vec![("PATH".into(), wired.path.clone())],
+        is_whole: launch.environment.is_some(),
+        environment: launch
+            .environment
+            .unwrap_or_else(|| vec![("PATH".into(), wired.path.clone())]),
         directory: wired.workspace.clone().into(),
         stdin: "/dev/null".into(),
         stdout: stdout.into(),
@@ -133,7 +141,8 @@ fn observed(
         timeout_ms: u64::try_from(run.timeout.as_millis()).unwrap_or(u64::MAX),
         runner: rustix::process::getpid().as_raw_nonzero().get(),
     };
-    let outcome = crew.supervised(&order);
+    let begun = before(&launch.before, &order, crew);
+    let outcome = begun.and_then(|()| crew.supervised(&order));
     // From here on nobody adds evidence.
     let is_first = session.close(SessionEnd::Runner);
     let (outcome, is_first) = (outcome?, is_first?);
@@ -164,9 +173,70 @@ fn observed(
         .map_err(|error| format!("cannot read what the agent said: {error}"))?;
     record.complaint = observe::last_line(complained, &session.redactor());
     record.duration_ms = (outcome.duration_ms * 1e3).round() / 1e3;
-    (record.answer, record.answer_bytes_missing) = run.agent.answer((answer, missing))?;
+    let servers: Vec<String> = wired.servers.keys().cloned().collect();
+    let seen = run.agent.seen(&answer, &servers);
+    (record.answer, record.answer_bytes_missing) =
+        run.agent.answer((answer, missing), seen.as_deref())?;
     if !is_first {
         return Err("the session was closed before the agent had ended".to_owned());
     }
+    in_touch(run, document, record, seen.as_deref(), &session.redactor())
+}
+
+/// Runs what the adapter wants done before the agent.
+///
+/// # Errors
+/// One of the commands failed.
+fn before(commands: &[Vec<String>], agent: &Order, crew: &Crew) -> Result<(), String> {
+    for words in commands {
+        let [program, arguments @ ..] = &**words else { continue };
+        let path = agent.environment.iter().find(|(name, _)| name == "PATH");
+        let path = path.map(|(_, path)| path.clone()).unwrap_or_default();
+        let found = find::on_path(program.as_ref(), &path);
+        let found = found.ok_or_else(|| {
+            format!("`{program}`, which its adapter wants run before the agent, is not on PATH")
+        })?;
+        let nowhere = || "/dev/null".into();
+        let order = Order {
+            program: found.into(),
+            arguments: arguments.to_vec(),
+            stdout: nowhere(),
+            stderr: nowhere(),
+            ..agent.clone()
+        };
+        let outcome = crew.supervised(&order)?;
+        if let Some(reason) = outcome.not_started {
+            return Err(reason);
+        }
+        if outcome.exit_code != Some(0) {
+            return Err(format!(
+                "`{}`, which its adapter wants run before the agent, failed",
+                shell_words::join(words)
+            ));
+        }
+    }
     Ok(())
+}
+
+/// Sets the record against what the agent's own events say.
+///
+/// # Errors
+/// What the agent tried did not reach the mocks, for which it is not to blame.
+fn in_touch(
+    run: &Run<'_>,
+    document: &Document,
+    record: &mut Record,
+    seen: Option<&[Seen]>,
+    redactor: &Redactor,
+) -> Result<(), String> {
+    let contact = Contact { document, record, seen, tool: run.agent.tool(), redactor };
+    let (calls, repeated) = (contact.own_calls(), contact.repeated());
+    let broken = contact.broken().filter(|_| run.agent.is_promised());
+    record.agent_calls = calls;
+    record.client_retries = repeated.as_ref().map(|it| u32::try_from(it.len()).unwrap_or(u32::MAX));
+    record.client_repeated = repeated.unwrap_or_default();
+    if let Some(problem) = seen.and_then(observed::problem) {
+        record.complaint = Some(plain::short(&redactor.text(problem), observe::MAX_LINE_CHARS));
+    }
+    broken.map_or(Ok(()), Err)
 }

@@ -1,11 +1,12 @@
 //! What a run needs, made one after the other: workspace, session, configuration,
 //! and a look at every mock before anybody depends on it.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fixtures::document::task::{Expectation, Task};
+use fixtures::document::task::{Expectation, LiveServer, Task};
 use fixtures::document::{Document, Executable, OnUnmatched};
 use fixtures::session::Session;
 
@@ -23,6 +24,8 @@ pub(super) struct Wired {
     pub(super) before: workspace::Snapshot,
     pub(super) session: Session,
     pub(super) mcp_json: PathBuf,
+    /// The servers of it.
+    pub(super) servers: BTreeMap<String, LiveServer>,
     pub(super) path: OsString,
     /// What was generated, as far as it stands.
     pub(super) made: Vec<PathBuf>,
@@ -132,5 +135,5 @@ fn wire_noting(
         tries::shim(&session, name, &path)?;
     }
     let folder = folder.to_owned();
-    Ok(Wired { folder, workspace, before, session, mcp_json, path, made: Vec::new() })
+    Ok(Wired { folder, workspace, before, session, mcp_json, servers, path, made: Vec::new() })
 }

@@ -51,6 +51,7 @@ pub(super) fn run(
     made("stdout")?;
     made("stderr")?;
     let order = Order {
+        is_whole: false,
         program: program.into(),
         arguments,
         environment: Vec::new(),

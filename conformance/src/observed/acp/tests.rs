@@ -10,6 +10,11 @@ fn read(stream: &str) -> Vec<Seen> {
     lines(stream).flat_map(|line| reader.seen(&line)).collect()
 }
 
+/// What is taken for the answer.
+fn said(stream: &str) -> String {
+    crate::observed::answer(&super::read(stream, &[]))
+}
+
 fn ended(id: &str, how: Ended) -> Seen {
     Seen::Ended { id: id.to_owned(), how }
 }
@@ -55,15 +60,15 @@ fn a_run_is_told_in_order() {
             Seen::Answer(answer.clone()),
         ]
     );
-    assert_eq!(super::answer(RUN), answer);
+    assert_eq!(said(RUN), answer);
 }
 
 #[test]
 fn whoever_ends_with_a_call_has_no_answer() {
     let (until, _) =
         RUN.split_once("{\"sessionUpdate\": \"agent_thought_chunk\"").unwrap_or((RUN, ""));
-    assert_eq!(answer(until), "");
-    assert_eq!(answer("half a line\"}}\n"), "");
+    assert_eq!(said(until), "");
+    assert_eq!(said("half a line\"}}\n"), "");
 }
 
 #[test]

@@ -1,0 +1,261 @@
+//! Whether agent and mocks were in contact, by the journal and by what the
+//! agent's own events say.
+//!
+//! What never reached a mock is no behaviour of the agent's under test: the
+//! wiring, an approval or a way around the shims is to blame, and is named.
+
+use fixtures::document::Document;
+use fixtures::matching::equal;
+use fixtures::redact::Redactor;
+use serde_json::Value;
+
+use crate::grade::{Call, calls_of};
+use crate::observed::{Ended, Seen, commands};
+use crate::plain;
+use crate::results::{AgentCall, How, Record};
+
+/// So much of a text of the agent's is told.
+const MAX_CHARS: usize = 200;
+
+/// What is known about a run.
+#[derive(Debug)]
+pub(crate) struct Contact<'a> {
+    pub(crate) document: &'a Document,
+    pub(crate) record: &'a Record,
+    /// What the agent's events say; none where they cannot be read.
+    pub(crate) seen: Option<&'a [Seen]>,
+    /// The template of a tool's name in the events.
+    pub(crate) tool: Option<&'a str>,
+    pub(crate) redactor: &'a Redactor,
+}
+
+impl Contact<'_> {
+    /// Why the run is none, where the agent was promised to be wired.
+    pub(crate) fn broken(&self) -> Option<String> {
+        self.not_approved()
+            .or_else(|| self.not_arrived())
+            .or_else(|| self.bypassed())
+            .or_else(|| self.not_wired())
+    }
+
+    /// The agent's own calls of mocks, as its events have them.
+    pub(crate) fn own_calls(&self) -> Option<Vec<AgentCall>> {
+        let seen = self.seen?;
+        let calls = seen.iter().filter_map(|it| match it {
+            Seen::Call { id, server, tool, arguments } => {
+                let operation = self.operation(server.as_deref(), tool)?;
+                let arguments = match arguments.as_object() {
+                    Some(arguments) => Value::Object(self.redactor.object(arguments)),
+                    None => Value::Null,
+                };
+                let (how, words) = self.ended(id);
+                Some(AgentCall { operation, arguments, how, words })
+            }
+            Seen::Command { id, command } => {
+                let (how, words) = self.ended(id);
+                let arguments = Value::String(self.redactor.text(command).into_owned());
+                let operation = "shell".to_owned();
+                Some(AgentCall { operation, arguments, how, words })
+            }
+            _ => None,
+        });
+        Some(calls.collect())
+    }
+
+    /// How a call ended, and what was said about it.
+    fn ended(&self, id: &str) -> (How, Option<String>) {
+        let ended = self.seen.iter().copied().flatten().rev().find_map(|it| match it {
+            Seen::Ended { id: of, how } if of == id => Some(how),
+            _ => None,
+        });
+        let words = |text: &String| {
+            Some(plain::short(&self.redactor.text(text), MAX_CHARS)).filter(|it| !it.is_empty())
+        };
+        match ended {
+            None => (How::Unknown, None),
+            Some(Ended::Done) => (How::Done, None),
+            Some(Ended::Failed(text)) => (How::Failed, words(text)),
+            Some(Ended::Refused(text)) => (How::Refused, words(text)),
+        }
+    }
+
+    /// The mocked operation that a name in the events means.
+    fn operation(&self, server: Option<&str>, tool: &str) -> Option<String> {
+        let all = self.document.mcp_mocks.iter();
+        let mut all = all.flat_map(|mock| mock.tools.keys().map(move |tool| (&mock.name, tool)));
+        let is_meant = |(mock, name): &(&String, &String)| match server {
+            Some(server) => is_like(server, mock) && is_like(tool, name),
+            None => {
+                let rendered = self.tool.unwrap_or("{tool}");
+                let rendered = rendered.replace("{server}", mock).replace("{tool}", name);
+                is_like(tool, &rendered) || is_like(tool, &format!("{mock}_{name}"))
+            }
+        };
+        all.find(is_meant).map(|(mock, name)| format!("{mock}.{name}"))
+    }
+
+    fn not_approved(&self) -> Option<String> {
+        let calls = self.own_calls()?;
+        let refused = calls.iter().find(|call| {
+            call.how == How::Refused
+                && (call.operation != "shell" || self.mocked_in(call).is_some())
+        })?;
+        let words = refused.words.as_deref().unwrap_or("it gave no reason");
+        let what = match refused.operation.as_str() {
+            "shell" => format!("the command {}", refused.arguments),
+            tool => format!("the tool {tool}"),
+        };
+        Some(format!("not approved: the agent's own policy refused {what}: {words}"))
+    }
+
+    /// A call that the events show, and of which the journal knows nothing.
+    fn not_arrived(&self) -> Option<String> {
+        let calls = self.own_calls()?;
+        let recorded = calls_of(self.record);
+        for call in calls.iter().filter(|call| call.operation != "shell") {
+            // One whose end is not told may have been under way when the agent ended.
+            let is_same =
+                |other: &&AgentCall| other.operation == call.operation && other.how != How::Unknown;
+            let made = calls.iter().filter(is_same).count();
+            let arrived = recorded.iter().filter(|it| it.operation == call.operation).count();
+            if made > arrived {
+                let words = call.words.as_ref().map_or(String::new(), |it| format!(": {it}"));
+                return Some(format!(
+                    "not wired: the agent's events show {made} calls of {}, of which {arrived} reached the mock{words}",
+                    call.operation
+                ));
+            }
+        }
+        None
+    }
+
+    /// The mocked executable that a command is sure to start.
+    fn mocked_in(&self, call: &AgentCall) -> Option<commands::Started> {
+        let line = call.arguments.as_str()?;
+        let is_mocked = |it: &commands::Started| {
+            self.document.command_mocks.iter().any(|mock| mock.name == it.name)
+        };
+        commands::started(line).into_iter().find(is_mocked)
+    }
+
+    /// A command that names a mocked executable, and reached another one or none.
+    fn bypassed(&self) -> Option<String> {
+        let calls = self.own_calls()?;
+        let recorded = calls_of(self.record);
+        let is_run = |call: &&AgentCall| call.operation == "shell" && call.how != How::Unknown;
+        calls.iter().filter(is_run).find_map(|call| {
+            let started = self.mocked_in(call)?;
+            let operation = format!("command:{}", started.name);
+            let is_elsewhere =
+                started.word.contains('/') && !started.word.contains("/session/bin/");
+            let is_recorded = recorded.iter().any(|it| it.operation == operation);
+            if is_recorded && !is_elsewhere {
+                return None;
+            }
+            let words = call.words.as_deref().unwrap_or_default();
+            let cause = match &started.by {
+                _ if words.contains("make the session directory writable") => {
+                    "the agent's sandbox lets nothing write the session".to_owned()
+                }
+                _ if is_elsewhere => "it was started by a path of its own".to_owned(),
+                Some(by) => format!("it was started by `{by}`, which has another PATH"),
+                None if words.contains("not found") => {
+                    "the agent's shell has another PATH, as a login shell that resets it".to_owned()
+                }
+                None => "perhaps a login shell that resets PATH, or an alias".to_owned(),
+            };
+            Some(format!(
+                "bypassed: the agent ran `{}`, of which no call of {} is on record: {cause}",
+                plain::short(call.arguments.as_str().unwrap_or_default(), MAX_CHARS),
+                started.name
+            ))
+        })
+    }
+
+    /// A mocked server that was never initialised.
+    fn not_wired(&self) -> Option<String> {
+        let is_silent = |name: &&String| {
+            let prefix = format!("{name}.");
+            !self.record.contacts.iter().any(|it| it == *name || it.starts_with(&prefix))
+        };
+        let servers = self.document.mcp_mocks.iter().map(|mock| &mock.name);
+        if let Some(server) = servers.into_iter().find(is_silent) {
+            return Some(format!(
+                "not wired: the agent never initialised the server `{server}`{}",
+                self.why_not(server)
+            ));
+        }
+        let says_nothing = self.seen.is_some_and(<[Seen]>::is_empty);
+        let has_failed = self.record.exit.code.is_none_or(|code| code != 0);
+        let is_out_of_touch =
+            !self.record.has_contact() && has_failed && !self.record.exit.timed_out;
+        (is_out_of_touch && (says_nothing || self.seen.is_none()))
+            .then(|| format!("the agent got in touch with no mock{}", self.why_not("")))
+    }
+
+    /// What is known of the reason.
+    fn why_not(&self, server: &str) -> String {
+        let seen = self.seen.unwrap_or_default();
+        let status = seen.iter().rev().find_map(|it| match it {
+            Seen::Server { name, connected: false, detail } if is_like(name, server) => {
+                Some(format!(": it says `{detail}`"))
+            }
+            _ => None,
+        });
+        let problem = seen.iter().rev().find_map(|it| match it {
+            Seen::Problem(text) if !text.is_empty() => Some(format!(": {}", self.short(text))),
+            _ => None,
+        });
+        let exit = self.record.exit.code.filter(|code| *code != 0).map(|code| {
+            let complaint = self.record.complaint.as_deref().unwrap_or("it said nothing");
+            format!(", and ended with status {code}: {}", self.short(complaint))
+        });
+        status.or(problem).or(exit).unwrap_or_default()
+    }
+
+    fn short(&self, text: &str) -> String {
+        plain::short(&self.redactor.text(text), MAX_CHARS)
+    }
+
+    /// The attempts that the agent's client made again by itself, by `sequence`:
+    /// of those with the same operation and arguments the last ones are the agent's.
+    pub(crate) fn repeated(&self) -> Option<Vec<u64>> {
+        let own: Vec<AgentCall> =
+            self.own_calls()?.into_iter().filter(|call| call.operation != "shell").collect();
+        let recorded = calls_of(self.record);
+        let mut repeated = Vec::new();
+        let mut done: Vec<&Call> = Vec::new();
+        for call in recorded.iter().filter(|it| !it.operation.starts_with("command:")) {
+            let is_same =
+                |it: &Call| it.operation == call.operation && equal(&it.arguments, &call.arguments);
+            if done.iter().any(|it| is_same(it)) {
+                continue;
+            }
+            done.push(call);
+            let made = own.iter().filter(|it| {
+                it.operation == call.operation && equal(&it.arguments, &call.arguments)
+            });
+            let made = made.count();
+            let attempts: Vec<u64> =
+                recorded.iter().filter(|it| is_same(it)).map(|it| it.sequence).collect();
+            // What the events do not show at all may be the agent's all the same.
+            if made > 0 && attempts.len() > made {
+                repeated.extend(&attempts[..attempts.len() - made]);
+            }
+        }
+        Some(repeated)
+    }
+}
+
+/// Whether two names are the same to an agent, which has few characters for names.
+fn is_like(left: &str, right: &str) -> bool {
+    let plain = |text: &str| -> String {
+        let word = |it: char| if it.is_alphanumeric() { it.to_ascii_lowercase() } else { '_' };
+        let mut plain: String = text.chars().map(word).collect();
+        while plain.contains("__") {
+            plain = plain.replace("__", "_");
+        }
+        plain
+    };
+    plain(left) == plain(right)
+}
