@@ -201,8 +201,8 @@ impl Conversation {
                 biased;
                 _ = terminate.recv() => return self.cancel().map(|()| None),
                 _ = interrupt.recv() => return self.cancel().map(|()| None),
-                line = self.peer.line() => line,
                 () = &mut time_is_up => return Ok(None),
+                line = self.peer.line() => line,
             };
             let Some(line) = line else { return Err(self.gone(waited_for).await) };
             if let Some(response) = self.attend(&line)? {
@@ -274,15 +274,16 @@ impl Conversation {
                 self.peer.signal(signal);
             }
             let end = Instant::now() + grace;
-            while Instant::now() < end {
-                let left = end.saturating_duration_since(Instant::now()).min(LOOK);
-                while let Ok(Some(line)) = tokio::time::timeout(left, self.peer.line()).await {
-                    if let Some(Incoming::Notification { method, params }) = Incoming::read(&line) {
-                        let _ = self.noted(&method, &params);
-                    }
-                }
-                if self.peer.ended(left).await.is_some() {
-                    return;
+            loop {
+                let line = tokio::select! {
+                    biased;
+                    () = sleep_until(end) => break,
+                    line = self.peer.last_line() => line,
+                };
+                let Some(line) = line else { return };
+                if let Some(Incoming::Notification { method, params }) = Incoming::read(&line) {
+                    // What cannot be written has been told already, or changes nothing.
+                    let _ = self.noted(&method, &params);
                 }
             }
         }

@@ -4,7 +4,7 @@ Words with a meaning at their own time: junk, auth, auth-late, modes, options,
 lazy, slow, quits, version=N, dies=METHOD, mute=METHOD, refuses=METHOD, stubborn, lingers.
 The others are done one after the other when the prompt comes:
 call=SERVER.TOOL:ARGUMENTS, run=COMMAND, permit=COMMAND, ask=METHOD, say=TEXT,
-split=TEXT (said letter by letter), hang, crash, stop=REASON.
+split=TEXT (said letter by letter), hang, flood, crash, stop=REASON.
 What comes from the client is written to $ACP_LOG, a line each.
 """
 
@@ -142,6 +142,9 @@ def prompt():
         elif name == "split":
             for letter in value:
                 say(letter)
+        elif name == "flood":
+            while True:
+                say(".")
         elif name == "crash":
             os.kill(os.getpid(), signal.SIGKILL)
         elif name == "hang":

@@ -107,6 +107,13 @@ fn an_agent_that_does_not_cancel_is_ended_in_time() {
 }
 
 #[test]
+fn an_agent_that_never_stops_talking_is_ended_in_time() {
+    let (told, took) = told_to_end(&Place::of(&["flood"]), "session/prompt");
+    assert!(told.last()["failed"].as_str().unwrap().contains("did not stop"), "{:?}", told.last());
+    assert!(took < Duration::from_secs(6), "{took:?}");
+}
+
+#[test]
 fn an_agent_that_is_mute_is_ended_without_a_prompt() {
     for method in ["initialize", "session/new"] {
         let place = Place::of(&[&format!("mute={method}")]);
