@@ -24,6 +24,8 @@ pub(crate) enum Agent<'a> {
     /// A command line of the user's that speaks the Agent Client Protocol.
     Acp {
         template: &'a Template,
+        /// How it logs in.
+        login: Option<&'a str>,
         /// The mode of its session.
         mode: Option<&'a str>,
     },
@@ -142,7 +144,7 @@ impl Agent<'_> {
                 let (program, arguments) = template.command(wired, prompt)?;
                 Ok(Launch { program, arguments })
             }
-            Agent::Acp { template, mode } => {
+            Agent::Acp { template, login, mode } => {
                 let (agent, arguments) = template.command(wired, prompt)?;
                 let agent = wiring::utf8(&agent)?.to_owned();
                 let servers = wired.session.server_names();
@@ -150,6 +152,7 @@ impl Agent<'_> {
                     command: [agent].into_iter().chain(arguments).collect(),
                     mcp_json: wired.mcp_json.clone(),
                     prompt: prompt.to_owned(),
+                    login: login.map(str::to_owned),
                     mode: mode.map(str::to_owned),
                     workspace: wired.workspace.clone(),
                     session: Some(wired.session.directory().to_owned()),

@@ -60,7 +60,10 @@ fn conduct(args: &RunArgs) -> Result<Exit, String> {
     let speaker = template("--agent-acp", &args.agent_acp)?;
     let agent = match (&command, &speaker) {
         (Some(template), _) => Some(Agent::Command(template)),
-        (_, Some(template)) => Some(Agent::Acp { template, mode: args.acp_mode.as_deref() }),
+        (_, Some(template)) => {
+            let (login, mode) = (args.acp_login.as_deref(), args.acp_mode.as_deref());
+            Some(Agent::Acp { template, login, mode })
+        }
         (None, None) => None,
     };
     let (k, trials) = select::goal(args)?;

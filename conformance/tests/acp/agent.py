@@ -1,7 +1,7 @@
 """An agent that speaks the Agent Client Protocol, and does what its words say.
 
 Words with a meaning at their own time: junk, auth, auth-late, modes, options,
-lazy, slow, quits, version=N, dies=METHOD, mute=METHOD, refuses=METHOD, stubborn, lingers.
+lazy, slow, quits, version=N, dies=METHOD, mute=METHOD, refuses=METHOD, stubborn, ends, lingers.
 The others are done one after the other when the prompt comes:
 call=SERVER.TOOL:ARGUMENTS, run=COMMAND, permit=COMMAND, ask=METHOD, say=TEXT,
 split=TEXT (said letter by letter), hang, flood, crash, stop=REASON.
@@ -150,7 +150,7 @@ def prompt():
         elif name == "hang":
             while receive().get("method") != "session/cancel" or "stubborn" in WORDS:
                 pass
-            return "cancelled"
+            return "end_turn" if "ends" in WORDS else "cancelled"
         elif name == "stop":
             return value
     return "end_turn"
@@ -191,6 +191,8 @@ def main():
         failed = None
         if method in given("refuses"):
             failed = {"code": -32603, "message": "Internal error", "data": {"details": "no model"}}
+        if method == "authenticate" and message["params"] == {"methodId": "k"}:
+            WORDS.remove("auth")
         if ("auth" in WORDS and method == "session/new"
                 or "auth-late" in WORDS and method == "session/prompt"):
             failed = {"code": -32000, "message": "Authentication required"}
