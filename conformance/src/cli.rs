@@ -276,6 +276,9 @@ pub(crate) struct RunArgs {
     /// The command line of an agent that speaks the Agent Client Protocol.
     #[arg(long, value_name = "COMMAND")]
     pub(crate) agent_acp: Option<String>,
+    /// The login that such an agent is asked for first, as it names it.
+    #[arg(long, value_name = "METHOD", requires = "agent_acp")]
+    pub(crate) acp_login: Option<String>,
     /// The session mode that such an agent is put in; its own when left out.
     #[arg(long, value_name = "MODE", requires = "agent_acp")]
     pub(crate) acp_mode: Option<String>,

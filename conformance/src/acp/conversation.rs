@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use agent_client_protocol_schema::ProtocolVersion;
 use agent_client_protocol_schema::v1::{
-    AGENT_METHOD_NAMES, AuthMethod, CLIENT_METHOD_NAMES, CancelNotification, EnvVariable, Error,
-    ErrorCode, Implementation, InitializeRequest, InitializeResponse, McpServer, McpServerStdio,
-    NewSessionRequest, NewSessionResponse, PromptRequest, SessionId, SetSessionConfigOptionRequest,
-    SetSessionModeRequest,
+    AGENT_METHOD_NAMES, AuthMethod, AuthenticateRequest, CLIENT_METHOD_NAMES, CancelNotification,
+    EnvVariable, Error, ErrorCode, Implementation, InitializeRequest, InitializeResponse,
+    McpServer, McpServerStdio, NewSessionRequest, NewSessionResponse, PromptRequest, SessionId,
+    SetSessionConfigOptionRequest, SetSessionModeRequest,
 };
 use rustix::process::Signal as Kill;
 use serde::Serialize;
@@ -97,7 +97,12 @@ impl Conversation {
                 hello.protocol_version
             )));
         }
-        self.logins = hello.auth_methods.iter().map(AuthMethod::name).map(str::to_owned).collect();
+        let login = |it: &AuthMethod| format!("`{}` ({})", it.id().0, it.name());
+        self.logins = hello.auth_methods.iter().map(login).collect();
+        if let Some(login) = &order.login {
+            let request = AuthenticateRequest::new(login.to_owned());
+            self.ask(names.authenticate, &request).await?;
+        }
         let servers = servers(&order.mcp_json).map_err(Failed::before)?;
         let new = NewSessionRequest::new(&order.workspace).mcp_servers(servers);
         let session: NewSessionResponse = self.asked(names.session_new, &new).await?;
@@ -145,6 +150,10 @@ impl Conversation {
         self.prompted = Some(session);
         let method = AGENT_METHOD_NAMES.session_prompt;
         let stop = self.ask(method, &request).await?;
+        if self.deadline.is_some() {
+            // Some say that they have come to an end when they were told to.
+            return Err(self.failed("the agent took too long, and stopped when told to"));
+        }
         match stop["stopReason"].is_string() {
             true => Ok(stop),
             false => Err(self.misunderstood(method, &stop)),
@@ -201,8 +210,8 @@ impl Conversation {
                 biased;
                 _ = terminate.recv() => return self.cancel().map(|()| None),
                 _ = interrupt.recv() => return self.cancel().map(|()| None),
-                line = self.peer.line() => line,
                 () = &mut time_is_up => return Ok(None),
+                line = self.peer.line() => line,
             };
             let Some(line) = line else { return Err(self.gone(waited_for).await) };
             if let Some(response) = self.attend(&line)? {
@@ -274,15 +283,16 @@ impl Conversation {
                 self.peer.signal(signal);
             }
             let end = Instant::now() + grace;
-            while Instant::now() < end {
-                let left = end.saturating_duration_since(Instant::now()).min(LOOK);
-                while let Ok(Some(line)) = tokio::time::timeout(left, self.peer.line()).await {
-                    if let Some(Incoming::Notification { method, params }) = Incoming::read(&line) {
-                        let _ = self.noted(&method, &params);
-                    }
-                }
-                if self.peer.ended(left).await.is_some() {
-                    return;
+            loop {
+                let line = tokio::select! {
+                    biased;
+                    () = sleep_until(end) => break,
+                    line = self.peer.last_line() => line,
+                };
+                let Some(line) = line else { return };
+                if let Some(Incoming::Notification { method, params }) = Incoming::read(&line) {
+                    // What cannot be written has been told already, or changes nothing.
+                    let _ = self.noted(&method, &params);
                 }
             }
         }
@@ -301,10 +311,10 @@ impl Conversation {
         }
         let how = match &*self.logins {
             [] => String::new(),
-            logins => format!("; it offers {}", logins.join(", ")),
+            logins => format!("; the logins that it offers: {}", logins.join(", ")),
         };
         Failed::before(format!(
-            "the agent is not logged in, as it answered to `{method}`: {words}{how}; log in with the agent's own program, or set the variable that holds its key"
+            "the agent is not logged in, as it answered to `{method}`: {words}{how}; log in with the agent's own program, or set the variable that holds its key and choose its login, if it has one"
         ))
     }
 

@@ -37,6 +37,9 @@ pub(crate) struct Order {
     pub(crate) mcp_json: PathBuf,
     /// What it is asked.
     pub(crate) prompt: String,
+    /// The way of logging in that is asked for first; none when left out.
+    #[serde(default)]
+    pub(crate) login: Option<String>,
     /// The mode of its session; its own when left out.
     #[serde(default)]
     pub(crate) mode: Option<String>,

@@ -75,6 +75,15 @@ impl Peer {
         self.incoming.recv().await
     }
 
+    /// The next line of an agent that is to end; none once it has.
+    pub(super) async fn last_line(&mut self) -> Option<Vec<u8>> {
+        tokio::select! {
+            biased;
+            Some(line) = self.incoming.recv() => Some(line),
+            _ = self.process.wait() => None,
+        }
+    }
+
     /// Ends the agent's input.
     pub(super) fn hang_up(&mut self) {
         self.outgoing = None;

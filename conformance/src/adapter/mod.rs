@@ -93,6 +93,8 @@ pub(crate) struct RunPart {
     /// Arguments that are repeated for each server, in place of `{each_server}`.
     #[serde(default)]
     pub(crate) each_server: Vec<String>,
+    /// The method by which it logs in over ACP; none when left out.
+    pub(crate) login: Option<String>,
     /// The mode of an ACP session; its own when left out.
     pub(crate) mode: Option<String>,
     #[serde(default)]

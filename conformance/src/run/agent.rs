@@ -27,6 +27,8 @@ pub(crate) enum Agent<'a> {
     /// A command line of the user's that speaks the Agent Client Protocol.
     Acp {
         template: &'a Template,
+        /// How it logs in.
+        login: Option<&'a str>,
         /// The mode of its session.
         mode: Option<&'a str>,
     },
@@ -209,9 +211,9 @@ impl Agent<'_> {
                 let (program, arguments) = template.command(wired, prompt)?;
                 Ok(Launch::new(program, arguments))
             }
-            Agent::Acp { template, mode } => {
+            Agent::Acp { template, login, mode } => {
                 let (agent, arguments) = template.command(wired, prompt)?;
-                let (program, arguments) = by_acp(wired, &agent, arguments, *mode, prompt)?;
+                let (program, arguments) = by_acp(wired, &agent, arguments, (*login, *mode), prompt)?;
                 Ok(Launch::new(program, arguments))
             }
             Agent::Adapter(hired) => hired.launch(wired, prompt, model_url),
@@ -295,10 +297,10 @@ impl Hired {
         };
         let prepared = adapter::prepare(&self.adapter, &self.more, &place)?;
         let program = self.found.program.clone();
-        let mode = self.adapter.run.mode.as_deref();
+        let (login, mode) = (self.adapter.run.login.as_deref(), self.adapter.run.mode.as_deref());
         let (program, arguments) = match self.adapter.door {
             Door::Native => (program, prepared.arguments),
-            Door::Acp => by_acp(wired, &program, prepared.arguments, mode, prompt)?,
+            Door::Acp => by_acp(wired, &program, prepared.arguments, (login, mode), prompt)?,
         };
         let environment = Some(prepared.environment);
         Ok(Launch { program, arguments, environment, before: prepared.before })
@@ -310,7 +312,7 @@ fn by_acp(
     wired: &Wired,
     agent: &Path,
     arguments: Vec<String>,
-    mode: Option<&str>,
+    (login, mode): (Option<&str>, Option<&str>),
     prompt: &str,
 ) -> Result<(PathBuf, Vec<String>), String> {
     let agent = wiring::utf8(agent)?.to_owned();
@@ -319,6 +321,7 @@ fn by_acp(
         command: [agent].into_iter().chain(arguments).collect(),
         mcp_json: wired.mcp_json.clone(),
         prompt: prompt.to_owned(),
+        login: login.map(str::to_owned),
         mode: mode.map(str::to_owned),
         workspace: wired.workspace.clone(),
         session: Some(wired.session.directory().to_owned()),

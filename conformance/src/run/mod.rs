@@ -62,7 +62,11 @@ fn conduct(args: &RunArgs) -> Result<Exit, String> {
     let hired = hired.map(|name| Hired::find(name, &args.agent_args)).transpose()?;
     let agent = match (&command, &speaker, &hired) {
         (Some(template), ..) => Some(Agent::Command(template)),
-        (_, Some(template), _) => Some(Agent::Acp { template, mode: args.acp_mode.as_deref() }),
+        (_, Some(template), _) => Some(Agent::Acp {
+            template,
+            login: args.acp_login.as_deref(),
+            mode: args.acp_mode.as_deref(),
+        }),
         (.., Some(hired)) => Some(Agent::Adapter(hired)),
         (None, None, None) => None,
     };

@@ -1,10 +1,10 @@
 """An agent that speaks the Agent Client Protocol, and does what its words say.
 
 Words with a meaning at their own time: junk, auth, auth-late, modes, options,
-lazy, slow, quits, version=N, dies=METHOD, mute=METHOD, refuses=METHOD, stubborn, lingers.
+lazy, slow, quits, version=N, dies=METHOD, mute=METHOD, refuses=METHOD, stubborn, ends, lingers.
 The others are done one after the other when the prompt comes:
 call=SERVER.TOOL:ARGUMENTS, run=COMMAND, permit=COMMAND, ask=METHOD, say=TEXT,
-split=TEXT (said letter by letter), hang, crash, stop=REASON.
+split=TEXT (said letter by letter), hang, flood, crash, stop=REASON.
 What comes from the client is written to $ACP_LOG, a line each.
 """
 
@@ -142,12 +142,15 @@ def prompt():
         elif name == "split":
             for letter in value:
                 say(letter)
+        elif name == "flood":
+            while True:
+                say(".")
         elif name == "crash":
             os.kill(os.getpid(), signal.SIGKILL)
         elif name == "hang":
             while receive().get("method") != "session/cancel" or "stubborn" in WORDS:
                 pass
-            return "cancelled"
+            return "end_turn" if "ends" in WORDS else "cancelled"
         elif name == "stop":
             return value
     return "end_turn"
@@ -188,6 +191,8 @@ def main():
         failed = None
         if method in given("refuses"):
             failed = {"code": -32603, "message": "Internal error", "data": {"details": "no model"}}
+        if method == "authenticate" and message["params"] == {"methodId": "k"}:
+            WORDS.remove("auth")
         if ("auth" in WORDS and method == "session/new"
                 or "auth-late" in WORDS and method == "session/prompt"):
             failed = {"code": -32000, "message": "Authentication required"}

@@ -59,7 +59,7 @@ fn an_agent_that_refuses_is_quoted() {
         ),
         (&["refuses=session/prompt"], "refused `session/prompt`: Internal error", true),
         (&["auth"], "not logged in, as it answered to `session/new`: Authentication", false),
-        (&["auth"], "it offers API key; log in", false),
+        (&["auth"], "the logins that it offers: `k` (API key); log in", false),
         (&["auth-late"], "not logged in, as it answered to `session/prompt`", false),
     ] {
         let told = Place::of(words).told();
@@ -87,13 +87,16 @@ fn stopping_for_another_reason_is_no_success() {
 
 #[test]
 fn an_agent_that_takes_too_long_is_told_to_cancel() {
-    let place = Place::of(&["hang"]);
-    let (told, took) = told_to_end(&place, "session/prompt");
-    assert_eq!(*told.last(), json!({"stop": {"stopReason": "cancelled"}}));
-    assert_eq!(told.exit, Some(1));
-    assert!(took < Duration::from_secs(2), "{took:?}");
-    let cancel = place.sent().pop().unwrap();
-    assert_eq!((&cancel["method"], cancel.get("id")), (&json!("session/cancel"), None));
+    for words in [&["hang"][..], &["hang", "ends"]] {
+        let place = Place::of(words);
+        let (told, took) = told_to_end(&place, "session/prompt");
+        let reason = "the agent took too long, and stopped when told to";
+        assert_eq!(*told.last(), json!({"failed": reason, "begun": true}));
+        assert_eq!(told.exit, Some(1), "whatever it says of its end");
+        assert!(took < Duration::from_secs(2), "{took:?}");
+        let cancel = place.sent().pop().unwrap();
+        assert_eq!((&cancel["method"], cancel.get("id")), (&json!("session/cancel"), None));
+    }
 }
 
 /// A supervisor has patience for six seconds.
@@ -103,6 +106,13 @@ fn an_agent_that_does_not_cancel_is_ended_in_time() {
     let (told, took) = told_to_end(&place, "session/prompt");
     assert_eq!(told.last()["begun"], true, "{told:?}");
     assert!(told.last()["failed"].as_str().unwrap().contains("did not stop"), "{told:?}");
+    assert!(took < Duration::from_secs(6), "{took:?}");
+}
+
+#[test]
+fn an_agent_that_never_stops_talking_is_ended_in_time() {
+    let (told, took) = told_to_end(&Place::of(&["flood"]), "session/prompt");
+    assert!(told.last()["failed"].as_str().unwrap().contains("did not stop"), "{:?}", told.last());
     assert!(took < Duration::from_secs(6), "{took:?}");
 }
 

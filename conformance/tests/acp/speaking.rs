@@ -61,6 +61,14 @@ fn a_mode_is_chosen_where_the_agent_has_it() {
 }
 
 #[test]
+fn an_agent_is_logged_in_on_demand() {
+    let place = Place::of(&["auth", "say=done"]).with("login", "k");
+    let told = place.told();
+    assert_eq!((told.exit, told.said().as_str()), (Some(0), "done"), "{told:?}");
+    assert_eq!(place.sent()[1]["params"], json!({"methodId": "k"}));
+}
+
+#[test]
 fn a_mode_that_is_not_offered_ends_it_before_the_prompt() {
     let place = Place::of(&["modes"]).with("mode", "yolo");
     let told = place.told();
