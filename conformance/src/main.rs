@@ -8,6 +8,7 @@ mod exit;
 mod find;
 mod grade;
 mod list;
+mod model;
 mod plain;
 mod regrade;
 mod report;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
         Command::Report(args) => report::run(&args),
         Command::Schema => print(results::SCHEMA.as_bytes()),
         Command::SelfTest(args) => self_test::run(&args),
+        Command::Model(args) => model::run(&args),
         Command::Jq { assertions } => grade::graders::jq::run(&assertions),
         Command::Supervise => supervise::run(),
         Command::Scripted { script, mcp_json } => scripted::run(&script, &mcp_json),
