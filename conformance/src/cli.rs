@@ -177,6 +177,26 @@ Exit status:
   4  nothing was selected
   130, 143  interrupted";
 
+const MODEL: &str = "\
+Examples:
+  agent-conformance model --script script.json
+  agent-conformance model --script script.json --shell run_shell_command:command \\
+      --tool-format 'mcp_{server}_{tool}'
+
+  ANTHROPIC_BASE_URL=http://127.0.0.1:PORT ANTHROPIC_API_KEY=placeholder my-agent ...
+
+A model provider on loopback that has a real agent do what a script says, which is
+a JSON list of the actions that `self_test` has: call, run, write, read, delete,
+sleep_ms, say. Its URL is the first line on stdout; stderr tells of each request.
+
+It speaks Anthropic messages, OpenAI responses and chat completions, and Gemini
+generateContent, in streams and not, and keeps no state: what comes next is read
+off the conversation. `until: success` of a call is judged by the journal of
+--session where that is given, else by what the agent makes of the result.
+
+Exit status: 2 for usage, and scripts that are refused; else it serves until it
+is ended";
+
 const COMPLETIONS: &str = "\
 Examples:
   agent-conformance completions bash > ~/.local/share/bash-completion/completions/agent-conformance
@@ -219,6 +239,9 @@ pub(crate) enum Command {
     /// Prove the graders: good agents pass, and bad ones fail for their reason.
     #[command(after_help = SELF_TEST)]
     SelfTest(SelfTestArgs),
+    /// Serve a scripted model, which has a real agent do what a script says.
+    #[command(after_help = MODEL)]
+    Model(ModelArgs),
     /// Evaluate the expressions of a grader on behalf of the runner.
     #[command(hide = true)]
     Jq {
@@ -451,6 +474,28 @@ pub(crate) struct SelfTestArgs {
     /// How many agents run at once; as many as there are cores when left out.
     #[arg(long, value_name = "N", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=256))]
     pub(crate) jobs: Option<usize>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ModelArgs {
+    /// The actions: a JSON list.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) script: PathBuf,
+    /// The port on 127.0.0.1; a free one when left out.
+    #[arg(long, value_name = "N", default_value = "0", hide_default_value = true)]
+    pub(crate) port: u16,
+    /// How the agent names the tools of MCP servers.
+    #[arg(long, value_name = "TEMPLATE", default_value = "mcp__{server}__{tool}")]
+    pub(crate) tool_format: String,
+    /// The agent's tool for command lines, and its argument; ARGUMENT[] is a list of words.
+    #[arg(long, value_name = "TOOL:ARGUMENT", default_value = "Bash:command")]
+    pub(crate) shell: String,
+    /// Other arguments that this tool requires: a JSON object.
+    #[arg(long, value_name = "JSON")]
+    pub(crate) shell_arguments: Option<crate::model::Arguments>,
+    /// The session whose journal tells which calls succeeded.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) session: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -12,6 +12,7 @@ mod exit;
 mod find;
 mod grade;
 mod list;
+mod model;
 mod observed;
 mod plain;
 mod regrade;
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         Command::Report(args) => report::run(&args),
         Command::Schema => print(results::SCHEMA.as_bytes()),
         Command::SelfTest(args) => self_test::run(&args),
+        Command::Model(args) => model::run(&args),
         Command::Jq { assertions } => grade::graders::jq::run(&assertions),
         Command::Supervise => supervise::run(),
         Command::Acp { order } => acp::run(&order),

@@ -77,7 +77,8 @@ async fn act(action: &Action, servers: &mut Servers) -> Result<(), String> {
     Ok(())
 }
 
-fn tries(until: Option<Until>, at_most: Option<u32>) -> u32 {
+/// How often something is done at most.
+pub(crate) fn tries(until: Option<Until>, at_most: Option<u32>) -> u32 {
     match until {
         Some(Until::Success) => at_most.unwrap_or(MOST_TRIES),
         None => at_most.unwrap_or(1),
