@@ -432,7 +432,7 @@ pub(crate) struct ListArgs {
 pub(crate) struct WireArgs {
     /// The fixture document.
     pub(crate) fixture: PathBuf,
-    /// The client: one that `mcp-mock config --for` knows.
+    /// The client: one of those that `mcp-mock config --help` lists.
     #[arg(long = "for", value_name = "CLIENT")]
     pub(crate) client: String,
     /// A directory that does not exist or is empty.

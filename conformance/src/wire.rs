@@ -5,6 +5,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use fixtures::client::Known;
 use fixtures::document::Document;
 use fixtures::document::task::Task;
 use fixtures::session::Session;
@@ -36,9 +37,7 @@ impl Wiring {
             return Err(format!("`{}` mocks nothing", args.fixture.display()));
         }
         wiring::can_be_played(&document)?;
-        if !document.mcp_mocks.is_empty() {
-            is_known(&args.client)?;
-        }
+        let known = Known::find(&args.client)?;
         let out = self.directory(&args.out)?;
         let place = out.join("session");
         self.made.push((place.clone(), "the session: plans, shims, and the record"));
@@ -51,7 +50,7 @@ impl Wiring {
         let servers = wiring::servers(document.mcp_servers.clone(), &session)?;
         wiring::write_mcp_json(&file, &servers)?;
         if !document.mcp_mocks.is_empty() {
-            self.client(args, &out, &place)?;
+            self.client(known, &out, &place)?;
         }
         if !document.command_mocks.is_empty() {
             self.shell(&out, &session)?;
@@ -82,18 +81,18 @@ impl Wiring {
         file
     }
 
-    /// Has `mcp-mock`, which knows clients, write the configuration of this one.
-    fn client(&mut self, args: &WireArgs, out: &Path, session: &Path) -> Result<(), String> {
-        let name = if args.client == "codex" { "codex.toml" } else { "client.json" };
+    /// Has `mcp-mock`, which knows how it is started, write the configuration of the client.
+    fn client(&mut self, known: &Known, out: &Path, session: &Path) -> Result<(), String> {
         let mut config = Command::new(find::own("mcp-mock")?);
-        config.arg("config").arg(format!("--for={}", args.client)).arg("--session").arg(session);
+        config.arg("config").args(["--for", known.name, "--session"]).arg(session);
         let output = config.stdin(Stdio::null()).output();
         let output = output.map_err(|error| format!("cannot start `mcp-mock`: {error}"))?;
         let said = String::from_utf8_lossy(&output.stderr);
         if !output.status.success() {
             return Err(format!("there is no configuration for it: {}", said.trim()));
         }
-        let file = self.file(out.join(name), "the mocked servers, as the client reads them");
+        let what = "the mocked servers, as the client reads them";
+        let file = self.file(out.join(known.client().file), what);
         written(&file, &output.stdout)?;
         crate::note(&said.trim_end());
         Ok(())
@@ -143,20 +142,6 @@ impl Wiring {
         }
         format!("{reason}; removed again: {names}")
     }
-}
-
-/// Asks `mcp-mock`, which knows clients, before anything is made.
-fn is_known(client: &str) -> Result<(), String> {
-    let mut config = Command::new(find::own("mcp-mock")?);
-    config.arg("config").arg(format!("--for={client}")).arg("--help").stdin(Stdio::null());
-    let output = config.output().map_err(|error| format!("cannot start `mcp-mock`: {error}"))?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let said = String::from_utf8_lossy(&output.stderr);
-    let known = said.lines().find_map(|line| line.split_once("possible values: "));
-    let known = known.map_or("", |(_, known)| known.trim_end_matches(']'));
-    Err(format!("`{client}` is no client that is known: choose one of {known}"))
 }
 
 /// The document, with the mocks that hold for its tasks, or for the one that is named.

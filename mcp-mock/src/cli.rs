@@ -1,8 +1,11 @@
 //! What can be typed.
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
+use clap::builder::PossibleValue;
 use clap::{Parser, Subcommand, ValueEnum};
+use fixtures::client::{KNOWN, Known};
 use fixtures::session::verbs;
 
 /// A fail-closed MCP mock server that plays finite, authored sequences of responses.
@@ -107,6 +110,7 @@ Examples:
   mcp-mock config orders.yaml --for codex >> ~/.codex/config.toml
   mcp-mock config shop.yaml --for vscode --server orders > .vscode/mcp.json
   mcp-mock config --session run1 --for generic   a session that was made before
+  mcp-mock config orders.yaml --for langchain > mocked.py
   mcp-mock config orders.yaml --for generic      any client that reads `mcpServers`";
 
 const COMPLETIONS: &str = "\
@@ -312,14 +316,17 @@ pub(crate) struct ConfigArgs {
     pub(crate) session: Option<PathBuf>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Client {
-    /// Claude Code
-    ClaudeCode,
-    /// Codex CLI
-    Codex,
-    /// VS Code
-    Vscode,
-    /// Any client that reads `mcpServers`
-    Generic,
+/// A client that is known, by its name.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Client(pub(crate) &'static Known);
+
+impl ValueEnum for Client {
+    fn value_variants<'a>() -> &'a [Client] {
+        static ALL: LazyLock<Vec<Client>> = LazyLock::new(|| KNOWN.iter().map(Client).collect());
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.0.name).help(self.0.title))
+    }
 }

@@ -1,32 +1,49 @@
 //! `mcp-mock config`: what to paste into a client, and where.
 
-mod advice;
-
 use std::collections::BTreeMap;
-use std::error::Error;
 use std::io;
 use std::path::Path;
 
+use fixtures::client::{Client, Server};
 use fixtures::session::Session;
-use serde::Serialize;
-use serde_json::{Map, Value};
 
-use crate::cli::{Client, ConfigArgs};
+use crate::cli::ConfigArgs;
 use crate::exit::Exit;
 
 pub(crate) fn run(args: &ConfigArgs) -> Exit {
-    match configuration(args) {
+    let client = args.client.0.client();
+    let written =
+        servers(args, &client).and_then(|servers| Ok((client.configuration(&servers)?, servers)));
+    match written {
         Ok((text, servers)) => {
             let printed = crate::print(text.as_bytes());
-            crate::note(&advice::about(args.client, &servers[0]));
+            let repeats = repeats(args, &client);
+            crate::note(&format!("{}{repeats}\n{PATHS}", client.advice(&servers[0].name)));
             printed
         }
         Err(reason) => crate::complain(&reason),
     }
 }
 
-/// The configuration, and the names of the servers in it.
-fn configuration(args: &ConfigArgs) -> Result<(String, Vec<String>), String> {
+const PATHS: &str = "  * The paths are those of this machine.";
+
+/// How far the sequences go on when the client starts a server again.
+fn repeats(args: &ConfigArgs, client: &Client) -> &'static str {
+    match (&args.session, client.restarts) {
+        (None, true) => {
+            "  * --scope client: the sequences go on from one start to the next for as long as the client runs."
+        }
+        (Some(_), true) => {
+            "  * The session keeps the sequences from one start to the next, and after the client, too."
+        }
+        (_, false) => {
+            "  * Without a session (`--session DIR`, `--scope client`) each start begins the sequences anew, and some clients start a server more than once."
+        }
+    }
+}
+
+/// How each of the servers is started.
+fn servers(args: &ConfigArgs, client: &Client) -> Result<Vec<Server>, String> {
     let (names, place): (Vec<String>, _) = match (&args.fixture, &args.session) {
         (Some(fixture), _) => {
             let document = fixtures::load(fixture, crate::is_styled(&io::stderr()))?;
@@ -67,9 +84,19 @@ fn configuration(args: &ConfigArgs) -> Result<(String, Vec<String>), String> {
             .map_err(|error| format!("cannot resolve `{}`: {error}", directory.display()))?;
         serve.extend(["--session".to_owned(), utf8(&directory)?.to_owned()]);
     }
-    let entries = chosen.iter().map(|name| Entry::new(program, &serve, name));
-    let text = render(args.client, entries.collect())?;
-    Ok((text, chosen))
+    if args.session.is_none() && client.restarts {
+        serve.extend(["--scope", "client"].map(str::to_owned));
+    }
+    let servers = chosen.into_iter().map(|name| {
+        let server = ["--server".to_owned(), name.clone()];
+        Server {
+            name,
+            command: program.to_owned(),
+            args: serve.iter().cloned().chain(server).collect(),
+            env: BTreeMap::new(),
+        }
+    });
+    Ok(servers.collect())
 }
 
 fn utf8(path: &Path) -> Result<&str, String> {
@@ -79,75 +106,4 @@ fn utf8(path: &Path) -> Result<&str, String> {
             path.display()
         )
     })
-}
-
-/// How a client starts one server.
-#[derive(Debug)]
-struct Entry {
-    name: String,
-    command: String,
-    args: Vec<String>,
-}
-
-impl Entry {
-    fn new(program: &str, serve: &[String], name: &str) -> Entry {
-        let server = ["--server", name].map(str::to_owned);
-        Entry {
-            name: name.to_owned(),
-            command: program.to_owned(),
-            args: serve.iter().cloned().chain(server).collect(),
-        }
-    }
-}
-
-fn render(client: Client, entries: Vec<Entry>) -> Result<String, String> {
-    let rendered = match client {
-        Client::ClaudeCode => json("mcpServers", Some("stdio"), entries),
-        Client::Vscode => json("servers", Some("stdio"), entries),
-        Client::Generic => json("mcpServers", None, entries),
-        Client::Codex => codex(entries),
-    };
-    rendered.map_err(|error| format!("cannot write the configuration: {error}"))
-}
-
-fn json(key: &str, kind: Option<&str>, entries: Vec<Entry>) -> Result<String, Box<dyn Error>> {
-    let mut servers = Map::new();
-    for Entry { name, command, args } in entries {
-        let mut server = Map::new();
-        server.extend(kind.map(|kind| ("type".to_owned(), kind.into())));
-        server.insert("command".to_owned(), command.into());
-        server.insert("args".to_owned(), args.into());
-        servers.insert(name, server.into());
-    }
-    let configuration: Map<String, Value> =
-        [(key.to_owned(), servers.into())].into_iter().collect();
-    Ok(serde_json::to_string_pretty(&configuration)? + "\n")
-}
-
-#[derive(Debug, Serialize)]
-struct Codex {
-    mcp_servers: BTreeMap<String, CodexServer>,
-}
-
-#[derive(Debug, Serialize)]
-struct CodexServer {
-    command: String,
-    args: Vec<String>,
-    required: bool,
-    startup_timeout_sec: u32,
-    default_tools_approval_mode: &'static str,
-}
-
-fn codex(entries: Vec<Entry>) -> Result<String, Box<dyn Error>> {
-    let servers = entries.into_iter().map(|Entry { name, command, args }| {
-        let server = CodexServer {
-            command,
-            args,
-            required: true,
-            startup_timeout_sec: 20,
-            default_tools_approval_mode: "approve",
-        };
-        (name, server)
-    });
-    Ok(toml::to_string(&Codex { mcp_servers: servers.collect() })?)
 }

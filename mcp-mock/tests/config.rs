@@ -6,10 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use fixtures::client::{Client, KNOWN};
 use serde_json::Value;
 use tempfile::TempDir;
 
-const CLIENTS: [&str; 4] = ["claude-code", "codex", "vscode", "generic"];
 const PROGRAM: &str = env!("CARGO_BIN_EXE_mcp-mock");
 
 const TWO_SERVERS: &str = r#"{"schemaVersion": "2.0", "scenario": "two", "mcp_mocks": [
@@ -35,18 +35,57 @@ fn text(bytes: &[u8]) -> &str {
 
 /// The servers of a configuration: name, command, arguments.
 fn servers(client: &str, configuration: &str) -> Vec<(String, String, Vec<String>)> {
-    let (key, value): (&str, Value) = match client {
-        "codex" => ("mcp_servers", toml::from_str(configuration).unwrap()),
-        "vscode" => ("servers", serde_json::from_str(configuration).unwrap()),
-        _ => ("mcpServers", serde_json::from_str(configuration).unwrap()),
+    let path = match client {
+        "codex" => "/mcp_servers",
+        "vscode" => "/servers",
+        "opencode" | "crush" => "/mcp",
+        "zed" => "/context_servers",
+        "goose" => "/extensions",
+        "fast-agent" | "mcp-eval" => "/mcp/servers",
+        "promptfoo" => "/providers/0/config/mcp/servers",
+        "harbor" => "/environment/mcp_servers",
+        "vally" => "/environments/mocked/mcpServers",
+        "inspect-ai" | "langchain" | "openai-agents" | "pydantic-ai" => "",
+        _ => "/mcpServers",
     };
-    assert_eq!(value.as_object().unwrap().len(), 1);
-    let servers = value[key].as_object().unwrap().iter().map(|(name, server)| {
-        let args = server["args"].as_array().unwrap().iter();
-        let args = args.map(|arg| arg.as_str().unwrap().to_owned()).collect();
-        (name.clone(), server["command"].as_str().unwrap().to_owned(), args)
-    });
-    servers.collect()
+    let file = KNOWN.iter().find(|known| known.name == client).unwrap().client().file;
+    let value: Value = match file.rsplit('.').next().unwrap() {
+        "toml" => toml::from_str(configuration).unwrap(),
+        "yaml" => serde_saphyr::from_str(configuration).unwrap(),
+        // What the program has between its outermost braces.
+        "py" => {
+            let servers = configuration.split_once("{\n").unwrap().1.rsplit_once("\n}").unwrap().0;
+            serde_json::from_str(&format!("{{{servers}}}")).unwrap()
+        }
+        _ => serde_json::from_str(configuration).unwrap(),
+    };
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let words = |value: &Value| value.as_array().unwrap().iter().map(text).collect::<Vec<_>>();
+    let server = |name: String, server: &Value| match client {
+        "opencode" => {
+            let line = words(&server["command"]);
+            (name, line[0].clone(), line[1..].to_vec())
+        }
+        "goose" => (name, text(&server["cmd"]), words(&server["args"])),
+        _ => (name, text(&server["command"]), words(&server["args"])),
+    };
+    match value.pointer(path).unwrap() {
+        Value::Object(servers) => {
+            servers.iter().map(|(name, it)| server(name.clone(), it)).collect()
+        }
+        Value::Array(servers) => servers.iter().map(|it| server(text(&it["name"]), it)).collect(),
+        other => panic!("{client}: {other}"),
+    }
+}
+
+fn clients() -> impl Iterator<Item = (&'static str, Client)> {
+    KNOWN.iter().map(|known| (known.name, known.client()))
+}
+
+/// What stands behind the path of the document: a client that starts a server for
+/// each call has the sequences go on.
+fn scope(client: &Client) -> &'static [&'static str] {
+    if client.restarts { &["--scope", "client"] } else { &[] }
 }
 
 #[test]
@@ -54,7 +93,7 @@ fn every_client_reads_absolute_paths() {
     let (folder, path) = folder_with(TWO_SERVERS);
     let name = path.file_name().unwrap();
     let program = Path::new(PROGRAM).canonicalize().unwrap();
-    for client in CLIENTS {
+    for (client, known) in clients() {
         let output = config(folder.path(), &[name, "--for".as_ref(), client.as_ref()]);
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
         let mut servers = servers(client, text(&output.stdout));
@@ -62,7 +101,8 @@ fn every_client_reads_absolute_paths() {
         assert_eq!(servers.len(), 2);
         for (server, command, args) in &servers {
             assert_eq!(Path::new(command), program);
-            assert_eq!(args, &["serve", path.to_str().unwrap(), "--server", server]);
+            let words = [&["serve", path.to_str().unwrap()], scope(&known), &["--server", server]];
+            assert_eq!(args, &words.concat());
         }
         assert_eq!((servers[0].0.as_str(), servers[1].0.as_str()), ("A-1", "orders"));
     }
@@ -72,7 +112,7 @@ fn every_client_reads_absolute_paths() {
 fn one_server_is_configured_alone() {
     let (folder, path) = folder_with(TWO_SERVERS);
     let program = Path::new(PROGRAM).canonicalize().unwrap();
-    for client in CLIENTS {
+    for (client, _) in clients() {
         let args = ["--for", client, "--server", "orders"].map(OsStr::new);
         let output = config(folder.path(), &[&[path.as_os_str()], args.as_slice()].concat());
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
@@ -101,12 +141,46 @@ fn what_cannot_be_configured_is_refused() {
         (["bad.json", "--server=orders"], "is refused"),
         (["absent.json", "--server=orders"], "cannot open `absent.json`"),
     ] {
-        for client in CLIENTS {
+        for (client, _) in clients() {
             let args = [args[0], args[1], "--for", client].map(OsStr::new);
             let output = config(folder.path(), &args);
             assert_eq!(output.status.code(), Some(2), "{args:?}");
             assert_eq!(text(&output.stdout), "");
             assert!(text(&output.stderr).contains(reason), "{}", text(&output.stderr));
+        }
+    }
+}
+
+#[test]
+fn an_unknown_client_is_told_which_are_known() {
+    let (folder, path) = folder_with(TWO_SERVERS);
+    let args = [path.as_os_str(), "--for".as_ref(), "claude".as_ref()];
+    let output = config(folder.path(), &args);
+    assert_eq!(output.status.code(), Some(2));
+    let complaint = text(&output.stderr);
+    assert!(complaint.contains("similar value"), "{complaint}");
+    assert!(complaint.contains("'claude-code'"), "{complaint}");
+    for (client, _) in clients() {
+        assert!(complaint.contains(client), "{complaint}");
+    }
+}
+
+/// A session keeps the sequences, so that nothing else has to.
+#[test]
+fn a_session_needs_no_scope() {
+    let (folder, path) = folder_with(TWO_SERVERS);
+    for (client, known) in clients() {
+        let args = [path.as_os_str(), "--for".as_ref(), client.as_ref(), "--session=s".as_ref()];
+        let output = config(folder.path(), &args);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let told = text(&output.stderr);
+        assert_eq!(told.contains("The session keeps the sequences"), known.restarts, "{told}");
+        for (server, _, args) in servers(client, text(&output.stdout)) {
+            let session = path.with_file_name("s");
+            let session = session.to_str().unwrap();
+            let words =
+                ["serve", path.to_str().unwrap(), "--session", session, "--server", &server];
+            assert_eq!(args, words, "{client}");
         }
     }
 }

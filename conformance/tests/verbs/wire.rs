@@ -57,6 +57,25 @@ fn only_what_is_mocked_is_configured() {
     assert!(made.contains("codex.toml") && !made.contains("env.sh"), "{made}");
 }
 
+/// Each client gets a file of its own kind, beside all else that is made.
+#[test]
+fn every_client_is_configured() {
+    let place = Place::new();
+    place.file("server.yaml", &case("a", PROVEN));
+    for known in fixtures::client::KNOWN {
+        let (made, _) =
+            place.run(&["wire", "server.yaml", "--for", known.name, "--out", known.name], 0);
+        assert_eq!(made.lines().count(), 3, "{made}");
+        let file = place.path(known.name).join(known.client().file);
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(text.contains("--session"), "{text}");
+        // The file alone holds what the client needs.
+        assert!(!text.contains("{servers}") && !text.contains("--scope"), "{text}");
+        let neutral = fs::read_to_string(place.path(known.name).join("mcp.json")).unwrap();
+        assert!(neutral.contains("mcpServers"), "{neutral}");
+    }
+}
+
 #[test]
 fn a_task_with_mocks_of_its_own_is_chosen() {
     let place = Place::new();
@@ -110,9 +129,18 @@ fn nothing_is_written_over_and_nothing_is_made_in_vain() {
 fn an_unknown_client_is_refused_before_anything_is_made() {
     let place = Place::new();
     place.file("b.yaml", BOTH);
-    let (_, complaint) = place.run(&["wire", "b.yaml", "--for=-x", "--out", "out"], 2);
-    assert!(complaint.contains("choose one of claude-code, codex, vscode, generic"), "{complaint}");
-    assert!(!place.path("out").exists());
+    for (name, reason) in [
+        ("-x", "there is no client `-x`: choose one of claude-code, codex, gemini-cli,"),
+        (
+            "claud-code",
+            "there is no client `claud-code` (did you mean `claude-code`?): choose one of",
+        ),
+    ] {
+        let name = format!("--for={name}");
+        let (_, complaint) = place.run(&["wire", "b.yaml", &name, "--out", "out"], 2);
+        assert!(complaint.contains(reason), "{complaint}");
+        assert!(!place.path("out").exists());
+    }
 }
 
 /// The payload of a response is looked for when the directory is there already.
