@@ -62,7 +62,7 @@ fn check(args: &CheckArgs) -> Result<Exit, String> {
     let printed = crate::print(report.as_bytes());
     let is_refused =
         checked.iter().any(Checked::is_refused) || remarks.iter().any(|it| it.is_error);
-    let is_noisy = !remarks.is_empty() || checked.iter().any(|it| !it.diagnostics.is_empty());
+    let is_noisy = !remarks.is_empty() || checked.iter().any(Checked::is_noisy);
     Ok(match printed {
         Exit::Success if !unopened.is_empty() => Exit::Refused,
         Exit::Success if is_refused || (args.strict && is_noisy) => Exit::Failed,

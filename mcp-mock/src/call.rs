@@ -3,13 +3,13 @@
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use fixtures::document::{ErrorFormat, McpOutcome, Server, UnknownTool};
+use fixtures::document::{ErrorFormat, McpOutcome, Revision, Server, UnknownTool};
 use fixtures::engine::{Decision, Engine, ToolCall};
 use fixtures::journal::record::Outcome;
 use fixtures::journal::{JournalError, Refusal};
 use serde_json::{Map, Value};
 
-use crate::protocol::{self, CallResult, Content, Era, RpcError};
+use crate::protocol::{self, CallResult, Content, RpcError};
 use crate::stdio::Id;
 
 /// A call that was accepted, and waits for its turn.
@@ -19,7 +19,7 @@ pub(crate) struct Call {
     pub(crate) tool: String,
     /// When it was accepted.
     pub(crate) accepted: Instant,
-    era: Era,
+    revision: Revision,
     arguments: Map<String, Value>,
 }
 
@@ -54,7 +54,11 @@ impl Reply {
 
 impl Call {
     /// Reads the params of `tools/call`; nothing is consumed by bad ones.
-    pub(crate) fn read(id: Id, era: Era, mut params: Map<String, Value>) -> Result<Call, RpcError> {
+    pub(crate) fn read(
+        id: Id,
+        revision: Revision,
+        mut params: Map<String, Value>,
+    ) -> Result<Call, RpcError> {
         let arguments = match params.remove("arguments") {
             None | Some(Value::Null) => Map::new(),
             Some(Value::Object(arguments)) => arguments,
@@ -64,7 +68,7 @@ impl Call {
         };
         match params.remove("name") {
             Some(Value::String(tool)) => {
-                Ok(Call { id, tool, accepted: Instant::now(), era, arguments })
+                Ok(Call { id, tool, accepted: Instant::now(), revision, arguments })
             }
             _ => Err(RpcError::invalid_params("`name` must be a string")),
         }
@@ -187,7 +191,7 @@ impl Call {
 
     fn reply<'a>(&self, server: &'a Server, outcome: Outcome, result: CallResult<'a>) -> Reply {
         let mut line = Vec::new();
-        let shaped = result.shaped(self.era, server);
+        let shaped = result.shaped(self.revision, server);
         let result = protocol::write_result(&mut line, &self.id, &shaped);
         Reply { line, outcome, result }
     }

@@ -26,7 +26,7 @@ pub(crate) fn run(args: &CheckArgs) -> Exit {
     };
     let printed = crate::print(report.as_bytes());
     let is_refused = files.iter().any(Checked::is_refused);
-    let is_noisy = files.iter().any(|file| !file.diagnostics.is_empty());
+    let is_noisy = files.iter().any(Checked::is_noisy);
     match printed {
         Exit::Success if is_unopened => Exit::Refused,
         Exit::Success if is_refused || (args.strict && is_noisy) => Exit::Stopped,

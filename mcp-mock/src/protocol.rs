@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use fixtures::document::{Json, Server, Tool};
+use fixtures::document::{Json, Revision, Server, Tool};
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -15,12 +15,8 @@ use serde_json::{Map, Value};
 
 use crate::stdio::Id;
 
-/// The revisions with a handshake, oldest first.
-pub(crate) const HANDSHAKE_VERSIONS: [&str; 4] =
-    ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
-
-/// The revision in which every request stands for itself.
-pub(crate) const MODERN_VERSION: &str = "2026-07-28";
+/// The newest revision with a handshake.
+const NEWEST_HANDSHAKE: Revision = Revision::V2025_11_25;
 
 const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const META_CLIENT: &str = "io.modelcontextprotocol/clientInfo";
@@ -28,15 +24,6 @@ const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
 /// `UnsupportedProtocolVersion` of MCP 2026-07-28.
 const UNSUPPORTED_VERSION: i32 = -32022;
-
-/// How a reply is shaped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Era {
-    /// With a handshake before.
-    Legacy,
-    /// 2026-07-28.
-    Modern,
-}
 
 /// A JSON-RPC error.
 #[derive(Debug, Serialize)]
@@ -86,7 +73,7 @@ impl RpcError {
 }
 
 fn supported_versions() -> impl Iterator<Item = &'static str> {
-    HANDSHAKE_VERSIONS.into_iter().chain([MODERN_VERSION])
+    Revision::ALL.into_iter().map(Revision::as_str)
 }
 
 /// The `_meta` of params, which must be an object where it is given.
@@ -98,24 +85,22 @@ pub(crate) fn meta(params: &Map<String, Value>) -> Result<Option<&Map<String, Va
     }
 }
 
-/// The era that a request's `_meta` names, if it names one.
-pub(crate) fn era_of(meta: Option<&Map<String, Value>>) -> Result<Option<Era>, RpcError> {
+/// The revision that a request's `_meta` names, if it names one.
+pub(crate) fn revision_of(meta: Option<&Map<String, Value>>) -> Result<Option<Revision>, RpcError> {
     let Some((meta, version)) = meta.and_then(|meta| Some((meta, meta.get(META_VERSION)?))) else {
         return Ok(None);
     };
-    match version {
-        Value::String(version) if version == MODERN_VERSION => match meta.get(META_CAPABILITIES) {
-            Some(Value::Object(_)) => Ok(Some(Era::Modern)),
-            _ => Err(RpcError::invalid_params(format!(
-                "`_meta` must have `{META_CAPABILITIES}`, an object"
-            ))),
-        },
-        Value::String(version) if HANDSHAKE_VERSIONS.contains(&version.as_str()) => {
-            Ok(Some(Era::Legacy))
-        }
-        Value::String(version) => Err(RpcError::unsupported_version(version)),
-        _ => Err(RpcError::invalid_params(format!("`{META_VERSION}` must be a string"))),
+    let Value::String(version) = version else {
+        return Err(RpcError::invalid_params(format!("`{META_VERSION}` must be a string")));
+    };
+    let Some(revision) = Revision::named(version) else {
+        return Err(RpcError::unsupported_version(version));
+    };
+    if revision.is_modern() && !matches!(meta.get(META_CAPABILITIES), Some(Value::Object(_))) {
+        let reason = format!("`_meta` must have `{META_CAPABILITIES}`, an object");
+        return Err(RpcError::invalid_params(reason));
     }
+    Ok(Some(revision))
 }
 
 /// The client as a modern request names it.
@@ -124,7 +109,7 @@ pub(crate) fn client_of(params: &Map<String, Value>) -> Option<&Value> {
 }
 
 /// The version that `initialize` agrees on: the client's when known, else the newest.
-pub(crate) fn negotiate(params: &Map<String, Value>) -> Result<&'static str, RpcError> {
+pub(crate) fn negotiate(params: &Map<String, Value>) -> Result<Revision, RpcError> {
     let Some(Value::String(requested)) = params.get("protocolVersion") else {
         return Err(RpcError::invalid_params("`protocolVersion` must be a string"));
     };
@@ -139,8 +124,8 @@ pub(crate) fn negotiate(params: &Map<String, Value>) -> Result<&'static str, Rpc
             "`clientInfo` must be an object with `name` and `version`",
         ));
     }
-    let known = HANDSHAKE_VERSIONS.into_iter().find(|version| version == requested);
-    Ok(known.unwrap_or(HANDSHAKE_VERSIONS[HANDSHAKE_VERSIONS.len() - 1]))
+    let known = Revision::named(requested).filter(|revision| !revision.is_modern());
+    Ok(known.unwrap_or(NEWEST_HANDSHAKE))
 }
 
 /// Appends a response line; where the result stands in it.
@@ -184,9 +169,9 @@ pub(crate) struct InitializeResult<'a> {
 }
 
 impl<'a> InitializeResult<'a> {
-    pub(crate) fn new(server: &'a Server, protocol_version: &'static str) -> InitializeResult<'a> {
+    pub(crate) fn new(server: &'a Server, revision: Revision) -> InitializeResult<'a> {
         InitializeResult {
-            protocol_version,
+            protocol_version: revision.as_str(),
             capabilities: Capabilities::default(),
             server_info: ServerInfo::of(server),
             instructions: server.instructions.as_deref(),
@@ -282,13 +267,13 @@ pub(crate) struct ListResult<'a> {
 }
 
 impl<'a> ListResult<'a> {
-    pub(crate) fn new(server: &'a Server, era: Era) -> ListResult<'a> {
-        let is_modern = era == Era::Modern;
+    pub(crate) fn new(server: &'a Server, revision: Revision) -> ListResult<'a> {
+        let is_modern = revision.is_modern();
         ListResult {
             result_type: is_modern.then_some(COMPLETE),
             ttl_ms: is_modern.then_some(0),
             cache_scope: is_modern.then_some("private"),
-            tools: Tools(&server.tools),
+            tools: Tools { tools: &server.tools, revision },
             meta: is_modern
                 .then(|| Meta { reason: None, server_info: Some(ServerInfo::of(server)) }),
         }
@@ -296,17 +281,34 @@ impl<'a> ListResult<'a> {
 }
 
 /// The tools by name, in byte order.
-struct Tools<'a>(&'a BTreeMap<String, Tool>);
+struct Tools<'a> {
+    tools: &'a BTreeMap<String, Tool>,
+    revision: Revision,
+}
 
 impl Serialize for Tools<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().map(|(name, tool)| ListedTool { name, tool }))
+        let revision = self.revision;
+        let listed = self.tools.iter().map(|(name, tool)| ListedTool { name, tool, revision });
+        serializer.collect_seq(listed)
     }
 }
 
 struct ListedTool<'a> {
     name: &'a str,
     tool: &'a Tool,
+    revision: Revision,
+}
+
+impl ListedTool<'_> {
+    /// What the revision has of an output schema.
+    fn output_schema(&self) -> Option<&Json> {
+        let schema = self.tool.output_schema.as_ref()?;
+        let is_known = self.revision >= Revision::ANY_STRUCTURED
+            || (self.revision >= Revision::STRUCTURED
+                && self.revision >= Revision::of_output_schema(&schema.value()));
+        is_known.then_some(schema)
+    }
 }
 
 impl Serialize for ListedTool<'_> {
@@ -322,13 +324,13 @@ impl Serialize for ListedTool<'_> {
         }
         match &tool.input_schema {
             Some(schema) => map.serialize_entry("inputSchema", schema.raw())?,
-            None => map.serialize_entry("inputSchema", &BTreeMap::from([("type", "object")]))?,
+            None => map.serialize_entry("inputSchema", &NO_ARGUMENTS)?,
         }
         let passed_through = [
-            ("outputSchema", &tool.output_schema),
-            ("annotations", &tool.annotations),
-            ("icons", &tool.icons),
-            ("_meta", &tool.meta),
+            ("outputSchema", self.output_schema()),
+            ("annotations", tool.annotations.as_ref()),
+            ("icons", tool.icons.as_ref().filter(|_| self.revision >= Revision::ICONS)),
+            ("_meta", tool.meta.as_ref()),
         ];
         for (key, value) in passed_through {
             if let Some(value) = value {
@@ -338,6 +340,15 @@ impl Serialize for ListedTool<'_> {
         map.end()
     }
 }
+
+/// What a tool without `input_schema` is listed with; providers ask for `properties`.
+#[derive(Serialize)]
+struct NoArguments {
+    r#type: &'static str,
+    properties: Empty,
+}
+
+const NO_ARGUMENTS: NoArguments = NoArguments { r#type: "object", properties: Empty {} };
 
 /// The result of `tools/call`.
 #[derive(Serialize)]
@@ -382,9 +393,14 @@ impl<'a> CallResult<'a> {
         CallResult { meta, ..CallResult::error(Content::Text(text)) }
     }
 
-    /// The same in the shape of a request's era.
-    pub(crate) fn shaped(mut self, era: Era, server: &'a Server) -> CallResult<'a> {
-        if era == Era::Modern {
+    /// The same in the shape of a request's revision, without what is newer.
+    pub(crate) fn shaped(mut self, revision: Revision, server: &'a Server) -> CallResult<'a> {
+        self.content = self.content.known_to(revision);
+        self.structured_content = self.structured_content.filter(|value| {
+            revision >= Revision::ANY_STRUCTURED
+                || (revision >= Revision::STRUCTURED && value.get().starts_with('{'))
+        });
+        if revision.is_modern() {
             self.result_type = Some(COMPLETE);
             let reason = self.meta.and_then(|meta| meta.reason);
             self.meta = Some(Meta { reason, server_info: Some(ServerInfo::of(server)) });
@@ -399,6 +415,27 @@ pub(crate) enum Content<'a> {
     Text(&'a str),
     /// The authored blocks.
     Blocks(&'a [Json]),
+    /// The authored blocks that an older client knows.
+    Some(Vec<&'a Json>),
+}
+
+impl<'a> Content<'a> {
+    /// The same without the blocks that came with a later revision.
+    fn known_to(self, revision: Revision) -> Content<'a> {
+        // Later ones know every block, and are not asked.
+        match self {
+            Content::Blocks(blocks) if revision < Revision::V2025_06_18 => {
+                let is_known = |block: &&Json| {
+                    let block = block.value();
+                    let since =
+                        block.get("type").and_then(Value::as_str).and_then(Revision::of_block);
+                    since.is_none_or(|since| since <= revision)
+                };
+                Content::Some(blocks.iter().filter(is_known).collect())
+            }
+            content => content,
+        }
+    }
 }
 
 impl Serialize for Content<'_> {
@@ -415,6 +452,7 @@ impl Serialize for Content<'_> {
                 blocks.end()
             }
             Content::Blocks(blocks) => serializer.collect_seq(blocks.iter().map(Json::raw)),
+            Content::Some(blocks) => serializer.collect_seq(blocks.iter().map(|it| it.raw())),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
-use fixtures::document::Server;
+use fixtures::document::{Revision, Server};
 use fixtures::engine::{Book, Engine};
 use fixtures::journal::record::{
     Cancellation, Cancelled, Delivered, Event, Kind, ProgramEnd, ProgramOpened,
@@ -22,7 +22,7 @@ use super::output::{Gone, HIGH_WATER, Output};
 use super::records::Records;
 use crate::call::{Begun, Call, Reply};
 use crate::exit::Exit;
-use crate::protocol::{self, Era, InitializeResult, ListResult, RpcError};
+use crate::protocol::{self, InitializeResult, ListResult, RpcError};
 
 /// Requests that were accepted and neither answered nor withdrawn.
 const MAX_PENDING: usize = 64;
@@ -47,7 +47,7 @@ pub(crate) fn run(server: &Server, book: Book) -> Exit {
         complaints: Complaints::new(stderr.as_fd()),
         server,
         engine: Engine::new(server, book),
-        has_handshake: false,
+        handshake: None,
         running: None,
         queue: VecDeque::new(),
         held: VecDeque::new(),
@@ -87,7 +87,7 @@ struct Loop<'p, 'fd> {
     complaints: Complaints<'fd>,
     server: &'p Server,
     engine: Engine<'p>,
-    has_handshake: bool,
+    handshake: Option<Revision>,
     /// The call whose delay is running.
     running: Option<Running>,
     /// Calls that wait for their turn.
@@ -117,10 +117,10 @@ struct Immediate {
 }
 
 enum Answer {
-    Initialize(&'static str),
+    Initialize(Revision),
     Discover,
     Pong,
-    Tools(Era),
+    Tools(Revision),
     Error(RpcError),
 }
 
@@ -496,39 +496,43 @@ impl Loop<'_, '_> {
             }
             Some(_) => return Err(RpcError::unknown_method(method)),
         };
-        let era = match protocol::meta(&params).and_then(protocol::era_of) {
-            Ok(era) => era,
+        let named = match protocol::meta(&params).and_then(protocol::revision_of) {
+            Ok(named) => named,
             Err(error) if is_known || error.is_unsupported_version() => return Err(error),
             Err(_) => return Err(RpcError::unknown_method(method)),
         };
-        if era.is_some() {
+        if named.is_some() {
             self.open(protocol::client_of(&params));
         }
-        let shape = era.or(self.has_handshake.then_some(Era::Legacy));
+        let shape = named.or(self.handshake);
         let unshaped = || {
             RpcError::invalid_params("`initialize` first, or give the protocol version in `_meta`")
         };
-        match (method, era) {
-            ("initialize", _) => protocol::negotiate(&params).map(|version| {
-                self.has_handshake = true;
+        match (method, named) {
+            ("initialize", _) => protocol::negotiate(&params).map(|revision| {
+                self.handshake = Some(revision);
                 self.open(params.get("clientInfo"));
-                Understood::Immediate(Answer::Initialize(version))
+                Understood::Immediate(Answer::Initialize(revision))
             }),
-            ("server/discover", Some(Era::Modern)) => Ok(Understood::Immediate(Answer::Discover)),
+            ("server/discover", Some(Revision::V2026_07_28)) => {
+                Ok(Understood::Immediate(Answer::Discover))
+            }
             ("server/discover", None) => Err(RpcError::invalid_params(
                 "`_meta` must have the protocol version and the client's capabilities",
             )),
-            ("ping", None | Some(Era::Legacy)) => Ok(Understood::Immediate(Answer::Pong)),
+            ("ping", named) if !named.is_some_and(Revision::is_modern) => {
+                Ok(Understood::Immediate(Answer::Pong))
+            }
             ("tools/list", _) => match shape {
                 None => Err(unshaped()),
                 Some(_) if params.contains_key("cursor") => {
                     Err(RpcError::invalid_params("the cursor is unknown: there is one page"))
                 }
-                Some(era) => Ok(Understood::Immediate(Answer::Tools(era))),
+                Some(revision) => Ok(Understood::Immediate(Answer::Tools(revision))),
             },
             ("tools/call", _) => match shape {
                 None => Err(unshaped()),
-                Some(era) => Call::read(id.clone(), era, params).map(Understood::Call),
+                Some(revision) => Call::read(id.clone(), revision, params).map(Understood::Call),
             },
             _ => Err(RpcError::unknown_method(method)),
         }
@@ -538,14 +542,16 @@ impl Loop<'_, '_> {
         let server = self.server;
         let out = self.output.buffer();
         let _written = match answer {
-            Answer::Initialize(version) => {
-                protocol::write_result(out, &id, &InitializeResult::new(server, version))
+            Answer::Initialize(revision) => {
+                protocol::write_result(out, &id, &InitializeResult::new(server, revision))
             }
             Answer::Discover => {
                 protocol::write_result(out, &id, &protocol::DiscoverResult::new(server))
             }
             Answer::Pong => protocol::write_result(out, &id, &protocol::Empty {}),
-            Answer::Tools(era) => protocol::write_result(out, &id, &ListResult::new(server, era)),
+            Answer::Tools(revision) => {
+                protocol::write_result(out, &id, &ListResult::new(server, revision))
+            }
             Answer::Error(error) => protocol::write_error(out, Some(&id), &error),
         };
     }
