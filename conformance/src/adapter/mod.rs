@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use fixtures::client::Shape;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use crate::observed::{Dialect, Shell};
 
@@ -153,6 +154,13 @@ pub(crate) struct Model {
     pub(crate) environment: BTreeMap<String, String>,
     #[serde(default)]
     pub(crate) files: Vec<File>,
+    /// What the configuration of the servers says beside `mcp.base`: where both
+    /// have a key, this one holds.
+    #[serde(default)]
+    pub(crate) base: Map<String, Value>,
+    /// Arguments that the agent requires of every call, and keeps from the tool.
+    #[serde(default)]
+    pub(crate) tool_arguments: Map<String, Value>,
     /// Commands that are run before the agent, in its environment.
     #[serde(default)]
     pub(crate) before: Vec<Vec<String>>,

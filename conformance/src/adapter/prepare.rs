@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use fixtures::client::{self, Server};
 use fixtures::document::task::LiveServer;
 use fixtures::session::Session;
+use serde_json::{Map, Value};
 
 use super::{Adapter, File, home, template};
 use crate::{find, wiring};
@@ -145,6 +146,9 @@ fn configuration(
         let servers: Vec<Server> = place.servers.iter().map(server).collect();
         let mut shape = mcp.clone();
         // What else stands in the file may name places of the run.
+        if let Some(model) = adapter.model.as_ref().filter(|_| place.model_url.is_some()) {
+            lay_over(&mut shape.base, &model.base);
+        }
         shape.base = filled_in(&shape.base, values)?;
         text = client::render(&shape, &servers)?;
         file = match &mcp.file {
@@ -166,12 +170,23 @@ fn configuration(
     Ok(())
 }
 
+/// Puts one table over another, tables within them likewise.
+fn lay_over(below: &mut Map<String, Value>, above: &Map<String, Value>) {
+    for (key, value) in above {
+        match (below.get_mut(key), value) {
+            (Some(Value::Object(below)), Value::Object(above)) => lay_over(below, above),
+            _ => {
+                below.insert(key.clone(), value.clone());
+            }
+        }
+    }
+}
+
 /// Fills in every text of a table.
 fn filled_in(
-    table: &serde_json::Map<String, serde_json::Value>,
+    table: &Map<String, Value>,
     values: &BTreeMap<&str, String>,
-) -> Result<serde_json::Map<String, serde_json::Value>, String> {
-    use serde_json::Value;
+) -> Result<Map<String, Value>, String> {
     fn value(given: &Value, values: &BTreeMap<&str, String>) -> Result<Value, String> {
         Ok(match given {
             Value::String(text) => Value::String(template::fill_in(text, values)?),

@@ -8,6 +8,7 @@
 mod dialect;
 mod play;
 mod reply;
+mod served;
 mod server;
 mod shell;
 mod tools;
@@ -23,7 +24,9 @@ use serde_json::{Map, Value};
 use crate::cli::ModelArgs;
 use crate::exit::Exit;
 
-pub(crate) use server::serve;
+use server::serve;
+
+pub(crate) use served::Served;
 
 /// What the model has the agent do, and the names of the tools for it.
 #[derive(Debug, Clone)]
@@ -33,6 +36,8 @@ pub(crate) struct Script {
     pub(crate) tool: String,
     /// The agent's own tool that runs command lines.
     pub(crate) shell: ShellTool,
+    /// Arguments that the agent requires of every call beside those of its tool.
+    pub(crate) more: Map<String, Value>,
     /// The session whose journal tells which calls succeeded.
     pub(crate) session: Option<PathBuf>,
 }
@@ -103,7 +108,7 @@ fn read(args: &ModelArgs) -> Result<Script, String> {
         return Err(format!("`{tool}` does not name the tool: write {{tool}} into it"));
     }
     let session = args.session.clone();
-    let script = Script { actions: actions(&args.script)?, tool, shell, session };
+    let script = Script { actions: actions(&args.script)?, tool, shell, session, more: Map::new() };
     script.check().map_err(|reason| format!("`{}`: {reason}", args.script.display()))?;
     Ok(script)
 }

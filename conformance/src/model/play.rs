@@ -172,6 +172,7 @@ fn act(script: &Script, request: &Request, action: &Action, step: Step) -> Turn 
     };
     let mut arguments = shell.arguments.clone();
     arguments.insert(shell.argument.clone(), line);
+    arguments.extend(also_required(script, tool));
     Turn::Call { id: step.id(), tool: tool.clone(), arguments }
 }
 
@@ -182,13 +183,20 @@ fn make(script: &Script, request: &Request, action: &CallAction, step: Step) -> 
     let searched = searched.filter(|step| step.searches).any(|step| {
         matches!(script.actions.get(step.action), Some(Action::Call(other)) if other.call == *call)
     });
-    let (id, tool, arguments): (String, _, Map<String, Value>) =
+    let (id, tool, mut arguments): (String, _, Map<String, Value>) =
         match tools::way(&request.tools, &script.tool, name, arguments, searched) {
             Way::Call(tool, arguments) => (step.id(), tool, arguments),
             Way::Search(tool, arguments) => (Step { searches: true, ..step }.id(), tool, arguments),
             Way::None => return missing(&format!("a tool for {call}"), request),
         };
+    arguments.extend(also_required(script, &tool));
     Turn::Call { id, tool, arguments }
+}
+
+/// What the agent wants beside the tool's own arguments, and takes away again.
+fn also_required(script: &Script, tool: &tools::Tool) -> Map<String, Value> {
+    let all = script.more.iter().filter(|(name, _)| tool.requires(name));
+    all.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
 /// Words for a request that does not offer what comes next.

@@ -42,7 +42,7 @@ impl Tool {
             .is_some_and(|kind| kind.eq_ignore_ascii_case("array"))
     }
 
-    fn requires(&self, argument: &str) -> bool {
+    pub(super) fn requires(&self, argument: &str) -> bool {
         self.schema["required"].as_array().is_some_and(|all| all.iter().any(|it| it == argument))
     }
 }

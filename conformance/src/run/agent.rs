@@ -6,13 +6,15 @@ use std::path::{Path, PathBuf};
 
 use globset::GlobSet;
 
-use fixtures::document::task::Action;
+use fixtures::document::task::{Action, Task};
+use fixtures::session::Session;
 
 use super::setup::Wired;
 use crate::acp;
 use crate::adapter::{self, Adapter, Answer, Door, Found, Place};
 use crate::exec::command;
 use crate::find;
+use crate::model::{Script, Served, ShellTool};
 use crate::observed::{self, Dialect, Seen};
 use crate::results;
 use crate::wiring;
@@ -43,6 +45,8 @@ pub(crate) struct Hired {
     pub(crate) found: Found,
     /// Arguments of the user's beside those of the adapter.
     pub(crate) more: Vec<String>,
+    /// Whether a scripted model has it play the good script of each case.
+    pub(crate) is_scripted: bool,
     /// What its harness writes into the workspace.
     pub(crate) ignored: GlobSet,
 }
@@ -51,15 +55,22 @@ impl Hired {
     /// Finds the agent of a built-in name, or of an adapter file.
     ///
     /// # Errors
-    /// There is no such adapter, or its program is not here.
-    pub(crate) fn find(name: &str, more: &[String]) -> Result<Hired, String> {
+    /// There is no such adapter, or its program is not here, or it cannot be
+    /// pointed at the scripted model that it is to have.
+    pub(crate) fn find(name: &str, more: &[String], is_scripted: bool) -> Result<Hired, String> {
         let adapter = Adapter::find(name)?;
         let found = adapter::detect(&adapter).ok_or_else(|| {
             let Adapter { title, detect, .. } = &adapter;
             format!("{title} is not here: there is no `{}` on PATH", detect.program)
         })?;
+        if is_scripted && adapter.model.is_none() {
+            return Err(format!(
+                "`--scripted-model` is not for {}: its adapter has no `[model]`, which points it at one",
+                adapter.title
+            ));
+        }
         let ignored = adapter.ignored()?;
-        Ok(Hired { adapter, found, more: more.to_vec(), ignored })
+        Ok(Hired { adapter, found, more: more.to_vec(), is_scripted, ignored })
     }
 
     /// The dialect in which it tells what it does.
@@ -184,6 +195,16 @@ impl Agent<'_> {
         }
     }
 
+    /// The model that has it play a script, where it is to have one.
+    ///
+    /// # Errors
+    /// No model can play it, or none can be served.
+    pub(super) fn model(&self, task: &Task, session: &Session) -> Result<Option<Served>, String> {
+        let Agent::Adapter(hired) = self else { return Ok(None) };
+        let script = task.self_test.as_ref().filter(|_| hired.is_scripted);
+        script.map(|script| Served::start(hired.played(&script.good, session))).transpose()
+    }
+
     /// What an adapter knows to be the harness's own in the workspace.
     pub(super) fn ignored(&self) -> Option<&GlobSet> {
         match self {
@@ -213,7 +234,8 @@ impl Agent<'_> {
             }
             Agent::Acp { template, login, mode } => {
                 let (agent, arguments) = template.command(wired, prompt)?;
-                let (program, arguments) = by_acp(wired, &agent, arguments, (*login, *mode), prompt)?;
+                let (program, arguments) =
+                    by_acp(wired, &agent, arguments, (*login, *mode), prompt)?;
                 Ok(Launch::new(program, arguments))
             }
             Agent::Adapter(hired) => hired.launch(wired, prompt, model_url),
@@ -279,6 +301,27 @@ impl Agent<'_> {
 }
 
 impl Hired {
+    /// The script as a model plays it through this agent.
+    fn played(&self, actions: &[Action], session: &Session) -> Script {
+        let Adapter { mcp, shell, model, .. } = &self.adapter;
+        let tool = mcp.as_ref().and_then(|it| it.tool.clone());
+        let shell = shell.as_ref();
+        let shell = ShellTool {
+            name: shell.map(|it| it.tool.clone()).unwrap_or_default(),
+            argument: shell.map(|it| it.command.clone()).unwrap_or_default(),
+            arguments: shell.map(|it| it.arguments.clone()).unwrap_or_default(),
+            // What the agent's own schema says is seen when it offers the tool.
+            is_list: false,
+        };
+        Script {
+            actions: actions.to_vec(),
+            tool: tool.unwrap_or_else(|| "{tool}".to_owned()),
+            shell,
+            more: model.as_ref().map(|it| it.tool_arguments.clone()).unwrap_or_default(),
+            session: Some(session.directory().to_owned()),
+        }
+    }
+
     fn launch(
         &self,
         wired: &Wired,

@@ -59,7 +59,8 @@ fn conduct(args: &RunArgs) -> Result<Exit, String> {
     let command = template("--agent-cmd", &args.agent_cmd)?;
     let speaker = template("--agent-acp", &args.agent_acp)?;
     let hired = args.agent.as_deref().filter(|name| *name != results::SCRIPTED);
-    let hired = hired.map(|name| Hired::find(name, &args.agent_args)).transpose()?;
+    let hired =
+        hired.map(|name| Hired::find(name, &args.agent_args, args.scripted_model)).transpose()?;
     let agent = match (&command, &speaker, &hired) {
         (Some(template), ..) => Some(Agent::Command(template)),
         (_, Some(template), _) => Some(Agent::Acp {
@@ -156,7 +157,10 @@ fn played(
 ) -> Record {
     let Planned { case, task, trial, twin } = planned;
     let script = task.self_test.as_ref().map(|it| &*it.good);
-    let is_scripted = agent.is_none();
+    let is_scripted = match agent {
+        Some(Agent::Adapter(hired)) => hired.is_scripted,
+        agent => agent.is_none(),
+    };
     let agent = agent.unwrap_or(Agent::Scripted(script.unwrap_or_default()));
     let run = Run { case, task, trial, twin, agent, timeout };
     if is_scripted && script.is_none() {

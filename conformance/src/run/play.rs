@@ -17,6 +17,7 @@ use crate::case::Case;
 use crate::contact::Contact;
 use crate::find;
 use crate::grade::graders::{self, Place};
+use crate::model::Served;
 use crate::observed::{self, Seen};
 use crate::plain;
 use crate::results::{Exit, Modes, Record, Verdict};
@@ -123,7 +124,8 @@ fn observed(
     let forbidden = observe::forbidden(expect);
     let kept: Vec<_> =
         forbidden.iter().map(|path| workspace::state(path)).collect::<Result<_, _>>()?;
-    let launch = run.agent.launch(wired, &task.prompt, None)?;
+    let model = run.agent.model(task, session)?;
+    let launch = run.agent.launch(wired, &task.prompt, model.as_ref().map(Served::url))?;
     let (stdout, stderr) = (wired.folder.join("stdout.txt"), wired.folder.join("stderr.txt"));
     // Held, so that it does not matter what the agent puts in their place.
     let (said, complained) = (observe::made(&stdout)?, observe::made(&stderr)?);
