@@ -1,8 +1,25 @@
 //! The adapters that are built in, in the order in which they are listed.
 
+macro_rules! built_in {
+    ($($name:literal),+ $(,)?) => {
+        &[$(($name, include_str!(concat!("../../adapters/", $name, ".toml")))),+]
+    };
+}
+
 /// Name and file.
-pub(crate) const BUILT_IN: &[(&str, &str)] =
-    &[("claude-code", include_str!("../../adapters/claude-code.toml"))];
+pub(crate) const BUILT_IN: &[(&str, &str)] = built_in![
+    "claude-code",
+    "codex",
+    "gemini-cli",
+    "copilot",
+    "opencode",
+    "qwen-code",
+    "cline",
+    "continue",
+    "droid",
+    "openhands",
+    "fast-agent",
+];
 
 /// The file of a built-in adapter.
 pub(crate) fn text_of(name: &str) -> Option<&'static str> {

@@ -207,9 +207,10 @@ impl Adapter {
         near.sort_by(|a, b| b.0.total_cmp(&a.0));
         let hint = match near.first() {
             Some((likeness, near)) if *likeness > 0.8 => format!("did you mean `{near}`?"),
-            _ => "`agent-conformance agents` lists those that are known".to_owned(),
+            _ => "`agent-conformance agents` lists them, and a file of your own ends in `.toml`"
+                .to_owned(),
         };
-        Err(format!("there is no agent `{name}`: {hint} A file of your own ends in `.toml`"))
+        Err(format!("there is no agent `{name}`: {hint}"))
     }
 
     /// Reads an adapter; `origin` is what errors call it.

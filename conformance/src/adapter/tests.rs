@@ -50,6 +50,6 @@ fn what_an_adapter_gets_wrong_is_told_with_its_place() {
 fn a_name_that_nobody_has_is_told_with_the_nearest_one() {
     let reason = |name: &str| Adapter::find(name).unwrap_err();
     assert!(reason("claude-cod").contains("did you mean `claude-code`?"));
-    assert!(reason("nobody").contains("`agent-conformance agents` lists"));
+    assert!(reason("nobody").contains("`agent-conformance agents` lists them"));
     assert!(reason("./none.toml").contains("cannot read the adapter `./none.toml`"));
 }
