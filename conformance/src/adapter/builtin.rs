@@ -7,6 +7,7 @@ macro_rules! built_in {
 }
 
 /// Name and file.
+<<<<<<< HEAD
 pub(crate) const BUILT_IN: &[(&str, &str)] = built_in![
     "claude-code",
     "codex",
@@ -19,6 +20,16 @@ pub(crate) const BUILT_IN: &[(&str, &str)] = built_in![
     "droid",
     "openhands",
     "fast-agent",
+    "claude-code-acp",
+    "codex-acp",
+    "gemini-cli-acp",
+    "qwen-code-acp",
+    "opencode-acp",
+    "goose",
+    "crush",
+    "cursor-agent",
+    "kimi-cli",
+    "auggie",
 ];
 
 /// The file of a built-in adapter.
