@@ -155,3 +155,34 @@ fn agents_are_understood() {
         assert_eq!(answers, ["Order A-100 is shipped, and pull request 7 is merged."], "{agent}");
     }
 }
+
+/// The same in a mode in which the agent asks a model about each call, which did not answer.
+#[test]
+fn refusals_of_agents_are_understood() {
+    for (agent, stream, words) in [
+        (
+            "claude-agent-acp",
+            include_str!("streams/claude-agent-acp.refused.jsonl"),
+            "Auto mode could not evaluate this action",
+        ),
+        (
+            "codex-acp",
+            include_str!("streams/codex-acp.refused.jsonl"),
+            "Automatic approval review failed",
+        ),
+    ] {
+        let seen = read(stream);
+        let calls = seen.iter().filter_map(|it| match it {
+            Seen::Call { id, server: Some(server), .. } if server == "orders" => Some(id),
+            _ => None,
+        });
+        let is_refused = |call: &String| {
+            seen.iter().any(|it| match it {
+                Seen::Ended { id, how: Ended::Refused(why) } => id == call && why.contains(words),
+                _ => false,
+            })
+        };
+        let refused: Vec<bool> = calls.map(is_refused).collect();
+        assert_eq!(refused, [true, true], "{agent}");
+    }
+}
