@@ -108,7 +108,13 @@ impl<'s> Reader<'s> {
     }
 
     fn asked(&mut self, permission: &Value, seen: &mut Vec<Seen>) {
-        let Some(id) = self.known(&permission["toolCall"], seen) else { return };
+        let mut call = permission["toolCall"].clone();
+        if let Some(about) = call.as_object_mut().filter(|it| !it.contains_key("rawInput")) {
+            // Some show the arguments to whoever is asked, and tell them nowhere else.
+            let shown = serde_json::from_str(&content(about)).ok().filter(Value::is_object);
+            about.extend(shown.map(|arguments| ("rawInput".to_owned(), arguments)));
+        }
+        let Some(id) = self.known(&call, seen) else { return };
         let chosen = permission["chosen"].as_str();
         if !chosen.is_some_and(|kind| kind.starts_with("allow")) {
             let why = chosen.unwrap_or("nothing that could be chosen allows it");
@@ -131,7 +137,7 @@ impl<'s> Reader<'s> {
                 call.about.insert(name.clone(), value.clone());
             }
         }
-        if call.about.contains_key("rawInput") {
+        if named::is_known(&call.about) {
             self.tell(&id, seen);
         }
         Some(id)
@@ -184,13 +190,18 @@ fn failed(words: String) -> Ended {
 
 /// What is said of the outcome of a call.
 fn words(about: &Map<String, Value>) -> String {
+    match (about.get("rawOutput"), content(about)) {
+        (Some(Value::String(text)), _) => text.clone(),
+        (Some(output), content) if content.is_empty() => output.to_string(),
+        (_, content) => content,
+    }
+}
+
+/// The text that stands beside a call.
+fn content(about: &Map<String, Value>) -> String {
     let content = about.get("content").and_then(Value::as_array).into_iter().flatten();
     let texts: Vec<&str> = content.filter_map(|block| block["content"]["text"].as_str()).collect();
-    match (&*texts, about.get("rawOutput")) {
-        ([], Some(Value::String(text))) => text.clone(),
-        ([], Some(output)) => output.to_string(),
-        (texts, _) => texts.join("\n"),
-    }
+    texts.join("\n")
 }
 
 #[cfg(test)]

@@ -2,9 +2,19 @@
 
 use serde_json::{Map, Value};
 
+/// The kind of calls that run something.
+const EXECUTE: &str = "execute";
+
+/// Whether it is known what a call is of. Of a command some tell first where it runs.
+pub(super) fn is_known(about: &Map<String, Value>) -> bool {
+    let Some(input) = about.get("rawInput") else { return false };
+    let is_command = about.get("kind").and_then(Value::as_str) == Some(EXECUTE);
+    !is_command || input.get("command").is_some() || input.get("tool").is_some()
+}
+
 /// The command line that a call runs, if it runs one.
 pub(super) fn command(about: &Map<String, Value>) -> Option<String> {
-    if about.get("kind").and_then(Value::as_str) != Some("execute") {
+    if about.get("kind").and_then(Value::as_str) != Some(EXECUTE) {
         return None;
     }
     match about.get("rawInput").and_then(|input| input.get("command")) {
@@ -37,8 +47,9 @@ pub(super) fn call(
         let arguments = input.get("arguments").cloned().unwrap_or_default();
         return (Some(server.to_owned()), tool.to_owned(), arguments);
     }
-    let meta = about.get("_meta").and_then(|meta| meta["claudeCode"]["toolName"].as_str());
-    let names = [text(about, "name"), meta, text(about, "title")];
+    let meta = |at: &str| about.get("_meta").and_then(|it| it.pointer(at)).and_then(Value::as_str);
+    let (claude, qwen) = (meta("/claudeCode/toolName"), meta("/toolName"));
+    let names = [text(about, "name"), claude, qwen, text(about, "title")];
     let mut names = names.into_iter().flatten();
     let split = names.clone().find_map(|name| split(name, servers));
     match split {

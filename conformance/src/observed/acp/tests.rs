@@ -122,3 +122,67 @@ fn whether_the_agent_was_asked_is_told() {
     assert_eq!(not_begun(&failed(true)), None);
     assert_eq!(not_begun(RUN), None);
 }
+
+/// What five agents wrote when they were to look up an order that is there the
+/// second time, and to merge what can be merged the second time.
+#[test]
+fn agents_are_understood() {
+    for (agent, stream) in [
+        ("claude-agent-acp", include_str!("streams/claude-agent-acp.jsonl")),
+        ("codex-acp", include_str!("streams/codex-acp.jsonl")),
+        ("gemini", include_str!("streams/gemini.jsonl")),
+        ("opencode", include_str!("streams/opencode.jsonl")),
+        ("qwen", include_str!("streams/qwen.jsonl")),
+    ] {
+        let (mut asked, mut done, mut answers) = (Vec::new(), 0, Vec::new());
+        for seen in read(stream) {
+            match seen {
+                Seen::Call { server, tool, arguments, .. } => {
+                    let server = server.unwrap_or_default();
+                    asked.push(format!("{server}.{tool} {arguments}"));
+                }
+                Seen::Command { command, .. } => asked.push(command),
+                Seen::Ended { how: Ended::Done, .. } => done += 1,
+                Seen::Ended { how: Ended::Failed(_), .. } | Seen::Said(_) => {}
+                Seen::Answer(answer) => answers.push(answer),
+                other => panic!("{agent}: {other:?}"),
+            }
+        }
+        let (call, command) = (r#"orders.lookup_order {"id":"A-100"}"#, "gh pr merge 7");
+        assert_eq!(asked, [call, call, command, command], "{agent}");
+        // Some take a command for done that has failed.
+        assert!((2..=3).contains(&done), "{agent}");
+        assert_eq!(answers, ["Order A-100 is shipped, and pull request 7 is merged."], "{agent}");
+    }
+}
+
+/// The same in a mode in which the agent asks a model about each call, which did not answer.
+#[test]
+fn refusals_of_agents_are_understood() {
+    for (agent, stream, words) in [
+        (
+            "claude-agent-acp",
+            include_str!("streams/claude-agent-acp.refused.jsonl"),
+            "Auto mode could not evaluate this action",
+        ),
+        (
+            "codex-acp",
+            include_str!("streams/codex-acp.refused.jsonl"),
+            "Automatic approval review failed",
+        ),
+    ] {
+        let seen = read(stream);
+        let calls = seen.iter().filter_map(|it| match it {
+            Seen::Call { id, server: Some(server), .. } if server == "orders" => Some(id),
+            _ => None,
+        });
+        let is_refused = |call: &String| {
+            seen.iter().any(|it| match it {
+                Seen::Ended { id, how: Ended::Refused(why) } => id == call && why.contains(words),
+                _ => false,
+            })
+        };
+        let refused: Vec<bool> = calls.map(is_refused).collect();
+        assert_eq!(refused, [true, true], "{agent}");
+    }
+}
