@@ -4,7 +4,8 @@
 run.py --set-up NAME CACHE: sets up one client below CACHE, and prints where.
 run.py MCP_MOCK CACHE: sets up what is missing below CACHE, plays the scenario with
 every client in every mode, and ends with "N passed, N failed, N skipped". A client
-that cannot be had is a failure.
+that cannot be had is a failure. Agents are asked where MCP_MOCK_AGENTS is the
+folder of their programs (node_modules/.bin), and are skipped where it is not set.
 """
 import json
 import os
@@ -13,11 +14,16 @@ import subprocess
 import sys
 import tempfile
 
+# The sources are read where they are, and nothing is put beside them.
+sys.dont_write_bytecode = True
+import configured
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 PYTHON = {
     "python-1": "mcp==1.30.0",
     "python-2": "mcp==2.3.0",
     "langchain": "langchain-mcp-adapters==0.3.2",
+    "libraries": "langchain-mcp-adapters==0.3.2 inspect-ai==0.3.285 openai-agents==0.24.0 pydantic-ai-slim[mcp]==2.68.0",
 }
 NODE = {
     "typescript-1": ["@modelcontextprotocol/sdk@1.32.2"],
@@ -62,7 +68,7 @@ def set_up(cache, name):
     os.makedirs(folder)
     if name in PYTHON:
         run([sys.executable, "-m", "venv", os.path.join(folder, "venv")])
-        run([os.path.join(folder, "venv/bin/pip"), "install", "--quiet", "--disable-pip-version-check", wanted])
+        run([os.path.join(folder, "venv/bin/pip"), "install", "--quiet", "--disable-pip-version-check", *wanted.split()])
     else:
         with open(os.path.join(folder, "package.json"), "w", encoding="utf-8") as file:
             json.dump({"private": True}, file)
@@ -216,16 +222,28 @@ def main(mock, cache):
                        lambda folder, record, s=script: restart_in_scope(mock, folder, s, os.path.dirname(record))))
     checks.append(("python-2 beside typescript-2", "python-2",
                    lambda folder, record: side_by_side(mock, [folder, set_up(cache, "typescript-2")], os.path.dirname(record))))
+    for client, script in configured.LIBRARIES:
+        checks.append((f"{client} as configured", "libraries",
+                       lambda folder, record, c=client, s=script: configured.library(mock, folder, c, s, os.path.dirname(record))))
+    agents = os.environ.get("MCP_MOCK_AGENTS")
+    skipped = 0
+    for client, *_ in configured.AGENTS:
+        if agents:
+            checks.append((f"{client} as configured", None,
+                           lambda _, record, c=client: configured.agent(mock, os.path.abspath(agents), c, os.path.dirname(record))))
+        else:
+            skipped += 1
+            print(f"{client} as configured: skipped: MCP_MOCK_AGENTS is not set", flush=True)
     for title, name, check in checks:
         with tempfile.TemporaryDirectory() as scratch:
             try:
-                check(set_up(cache, name), os.path.join(scratch, "ends"))
+                check(name and set_up(cache, name), os.path.join(scratch, "ends"))
                 passed += 1
                 print(f"{title}: ok", flush=True)
             except (OSError, RuntimeError, subprocess.TimeoutExpired, ValueError) as error:
                 failed += 1
                 print(f"{title}: FAILED: {error}", flush=True)
-    print(f"{passed} passed, {failed} failed, 0 skipped")
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed else 0
 
 
