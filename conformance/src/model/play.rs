@@ -165,13 +165,14 @@ fn act(script: &Script, request: &Request, action: &Action, step: Step) -> Turn 
     let Some(tool) = tools::own(&request.tools, &shell.name) else {
         return missing(&format!("a shell `{}`", shell.name), request);
     };
-    let line = if shell.is_list || tool.takes_list(&shell.argument) {
-        json!(["sh", "-c", command])
-    } else {
-        json!(command)
+    let line = match tool.takes_list(&shell.argument) {
+        _ if shell.takes_words => json!(["sh", "-c", command]),
+        true => json!([command]),
+        false => json!(command),
     };
     let mut arguments = shell.arguments.clone();
     arguments.insert(shell.argument.clone(), line);
+    tool.complete(&mut arguments, &script.tool_arguments);
     Turn::Call { id: step.id(), tool: tool.clone(), arguments }
 }
 
@@ -182,12 +183,13 @@ fn make(script: &Script, request: &Request, action: &CallAction, step: Step) -> 
     let searched = searched.filter(|step| step.searches).any(|step| {
         matches!(script.actions.get(step.action), Some(Action::Call(other)) if other.call == *call)
     });
-    let (id, tool, arguments): (String, _, Map<String, Value>) =
+    let (id, tool, mut arguments): (String, _, Map<String, Value>) =
         match tools::way(&request.tools, &script.tool, name, arguments, searched) {
             Way::Call(tool, arguments) => (step.id(), tool, arguments),
             Way::Search(tool, arguments) => (Step { searches: true, ..step }.id(), tool, arguments),
             Way::None => return missing(&format!("a tool for {call}"), request),
         };
+    tool.complete(&mut arguments, &script.tool_arguments);
     Turn::Call { id, tool, arguments }
 }
 
