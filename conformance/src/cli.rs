@@ -493,6 +493,9 @@ pub(crate) struct ModelArgs {
     /// Other arguments that this tool requires: a JSON object.
     #[arg(long, value_name = "JSON")]
     pub(crate) shell_arguments: Option<crate::model::Arguments>,
+    /// Arguments that the agent's schemas ask of each call, and that it keeps: a JSON object.
+    #[arg(long, value_name = "JSON")]
+    pub(crate) tool_arguments: Option<crate::model::Arguments>,
     /// The session whose journal tells which calls succeeded.
     #[arg(long, value_name = "DIR")]
     pub(crate) session: Option<PathBuf>,

@@ -7,7 +7,6 @@ macro_rules! built_in {
 }
 
 /// Name and file.
-<<<<<<< HEAD
 pub(crate) const BUILT_IN: &[(&str, &str)] = built_in![
     "claude-code",
     "codex",

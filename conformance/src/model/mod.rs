@@ -8,14 +8,12 @@
 mod dialect;
 mod play;
 mod reply;
-mod served;
 mod server;
 mod shell;
 mod tools;
 
 use std::fs;
 use std::io::{self, Write};
-use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 
 use fixtures::document::task::{Action, CallAction};
@@ -24,9 +22,7 @@ use serde_json::{Map, Value};
 use crate::cli::ModelArgs;
 use crate::exit::Exit;
 
-use server::serve;
-
-pub(crate) use served::Served;
+pub(crate) use server::Served;
 
 /// What the model has the agent do, and the names of the tools for it.
 #[derive(Debug, Clone)]
@@ -34,10 +30,10 @@ pub(crate) struct Script {
     pub(crate) actions: Vec<Action>,
     /// How the agent names the tools of MCP servers, with `{server}` and `{tool}`.
     pub(crate) tool: String,
+    /// Arguments that the agent asks of each call and keeps for itself, where its schemas have them.
+    pub(crate) tool_arguments: Map<String, Value>,
     /// The agent's own tool that runs command lines.
     pub(crate) shell: ShellTool,
-    /// Arguments that the agent requires of every call beside those of its tool.
-    pub(crate) more: Map<String, Value>,
     /// The session whose journal tells which calls succeeded.
     pub(crate) session: Option<PathBuf>,
 }
@@ -46,12 +42,13 @@ pub(crate) struct Script {
 #[derive(Debug, Clone)]
 pub(crate) struct ShellTool {
     pub(crate) name: String,
-    /// The argument that holds the command line.
+    /// The argument that holds the command line: a string, or where the tool's
+    /// schema has a list, one with nothing else in it.
     pub(crate) argument: String,
     /// Other arguments that it requires.
     pub(crate) arguments: Map<String, Value>,
-    /// Whether the argument is a list of words, not a string.
-    pub(crate) is_list: bool,
+    /// Whether the argument is a list of words, program first.
+    pub(crate) takes_words: bool,
 }
 
 impl Script {
@@ -77,16 +74,14 @@ impl Script {
 
 /// Serves until the process is ended.
 pub(crate) fn run(args: &ModelArgs) -> Exit {
-    let ready = read(args).and_then(|script| {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port))
-            .map_err(|error| format!("cannot listen on port {}: {error}", args.port))?;
-        let address = listener.local_addr().map_err(|error| error.to_string())?;
-        writeln!(io::stdout(), "http://{address}")
+    let served = read(args).and_then(|script| {
+        let served = Served::start(script, args.port, Box::new(io::stderr()))?;
+        writeln!(io::stdout(), "{}", served.url())
             .and_then(|()| io::stdout().flush())
             .map_err(|error| format!("cannot write to stdout: {error}"))?;
-        serve(listener, script, Box::new(io::stderr()), std::future::pending())
+        served.wait()
     });
-    match ready {
+    match served {
         Ok(()) => Exit::Success,
         Err(reason) => crate::complain(&reason),
     }
@@ -101,14 +96,16 @@ fn read(args: &ModelArgs) -> Result<Script, String> {
         name: name.to_owned(),
         argument: argument.trim_end_matches("[]").to_owned(),
         arguments: args.shell_arguments.clone().unwrap_or_default().0,
-        is_list: argument.ends_with("[]"),
+        takes_words: argument.ends_with("[]"),
     };
     let tool = args.tool_format.clone();
     if !tool.contains("{tool}") {
         return Err(format!("`{tool}` does not name the tool: write {{tool}} into it"));
     }
     let session = args.session.clone();
-    let script = Script { actions: actions(&args.script)?, tool, shell, session, more: Map::new() };
+    let tool_arguments = args.tool_arguments.clone().unwrap_or_default().0;
+    let actions = actions(&args.script)?;
+    let script = Script { actions, tool, tool_arguments, shell, session };
     script.check().map_err(|reason| format!("`{}`: {reason}", args.script.display()))?;
     Ok(script)
 }

@@ -165,14 +165,14 @@ fn act(script: &Script, request: &Request, action: &Action, step: Step) -> Turn 
     let Some(tool) = tools::own(&request.tools, &shell.name) else {
         return missing(&format!("a shell `{}`", shell.name), request);
     };
-    let line = if shell.is_list || tool.takes_list(&shell.argument) {
-        json!(["sh", "-c", command])
-    } else {
-        json!(command)
+    let line = match tool.takes_list(&shell.argument) {
+        _ if shell.takes_words => json!(["sh", "-c", command]),
+        true => json!([command]),
+        false => json!(command),
     };
     let mut arguments = shell.arguments.clone();
     arguments.insert(shell.argument.clone(), line);
-    arguments.extend(also_required(script, tool));
+    tool.complete(&mut arguments, &script.tool_arguments);
     Turn::Call { id: step.id(), tool: tool.clone(), arguments }
 }
 
@@ -189,14 +189,8 @@ fn make(script: &Script, request: &Request, action: &CallAction, step: Step) -> 
             Way::Search(tool, arguments) => (Step { searches: true, ..step }.id(), tool, arguments),
             Way::None => return missing(&format!("a tool for {call}"), request),
         };
-    arguments.extend(also_required(script, &tool));
+    tool.complete(&mut arguments, &script.tool_arguments);
     Turn::Call { id, tool, arguments }
-}
-
-/// What the agent wants beside the tool's own arguments, and takes away again.
-fn also_required(script: &Script, tool: &tools::Tool) -> Map<String, Value> {
-    let all = script.more.iter().filter(|(name, _)| tool.requires(name));
-    all.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
 /// Words for a request that does not offer what comes next.

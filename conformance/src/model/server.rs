@@ -2,8 +2,9 @@
 
 use std::convert::Infallible;
 use std::io::Write;
-use std::net::TcpListener;
+use std::net::{Ipv4Addr, TcpListener};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
@@ -12,6 +13,8 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response, header};
 use hyper_util::rt::TokioIo;
+use tokio::runtime::Builder;
+use tokio::sync::oneshot;
 
 use super::Script;
 use super::reply::{self, Reply};
@@ -27,42 +30,81 @@ struct Shared {
     log: Mutex<Box<dyn Write + Send>>,
 }
 
-/// Answers requests until `stop` is ready, and writes a line about each to `log`.
-///
-/// # Errors
-/// The server cannot start.
-pub(crate) fn serve(
-    listener: TcpListener,
-    script: Script,
-    log: Box<dyn Write + Send>,
-    stop: impl Future<Output = ()>,
-) -> Result<(), String> {
-    let cannot = |error: std::io::Error| format!("cannot serve the scripted model: {error}");
-    listener.set_nonblocking(true).map_err(cannot)?;
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(cannot)?;
-    let shared = Arc::new(Shared { script, log: Mutex::new(log) });
-    runtime.block_on(async {
-        let listener = tokio::net::TcpListener::from_std(listener).map_err(cannot)?;
-        let mut stop = std::pin::pin!(stop);
-        loop {
-            let accepted = tokio::select! {
-                () = &mut stop => return Ok(()),
-                accepted = listener.accept() => accepted,
-            };
-            match accepted {
-                Ok((stream, _)) => {
-                    let shared = Arc::clone(&shared);
-                    let service = service_fn(move |request| answer(Arc::clone(&shared), request));
-                    let connection =
-                        http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-                    // A client that breaks off is no concern of the others.
-                    tokio::spawn(async { drop(connection.await) });
-                }
-                Err(_) => tokio::time::sleep(REST).await,
-            }
-        }
-    })
+/// A server on loopback, which ends when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Served {
+    url: String,
+    /// Ends the server as soon as it is gone.
+    stop: oneshot::Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+impl Served {
+    /// Serves a script on a port of 127.0.0.1, or on a free one for 0, and
+    /// writes a line about each request to `log`.
+    ///
+    /// # Errors
+    /// The port is taken, or the system has no means for a server.
+    pub(crate) fn start(
+        script: Script,
+        port: u16,
+        log: Box<dyn Write + Send>,
+    ) -> Result<Served, String> {
+        let cannot = |error: std::io::Error| {
+            format!("cannot serve the scripted model on port {port}: {error}")
+        };
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(cannot)?;
+        listener.set_nonblocking(true).map_err(cannot)?;
+        let url = format!("http://{}", listener.local_addr().map_err(cannot)?);
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(cannot)?;
+        let listener = {
+            let _entered = runtime.enter();
+            tokio::net::TcpListener::from_std(listener).map_err(cannot)?
+        };
+        let shared = Arc::new(Shared { script, log: Mutex::new(log) });
+        let (stop, stopped) = oneshot::channel();
+        let thread = std::thread::Builder::new()
+            .name("scripted model".to_owned())
+            .spawn(move || runtime.block_on(serve(listener, shared, stopped)))
+            .map_err(cannot)?;
+        Ok(Served { url, stop, thread })
+    }
+
+    /// `http://127.0.0.1:PORT`
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Waits for the end of the server, which only a fault of its own brings.
+    ///
+    /// # Errors
+    /// It has ended.
+    pub(crate) fn wait(self) -> Result<(), String> {
+        let Served { stop: _kept, thread, .. } = self;
+        thread.join().map_err(|_| "the scripted model has broken down".to_owned())
+    }
+}
+
+async fn serve(
+    listener: tokio::net::TcpListener,
+    shared: Arc<Shared>,
+    mut stopped: oneshot::Receiver<()>,
+) {
+    loop {
+        let accepted = tokio::select! {
+            _ = &mut stopped => return,
+            accepted = listener.accept() => accepted,
+        };
+        let Ok((stream, _)) = accepted else {
+            tokio::time::sleep(REST).await;
+            continue;
+        };
+        let shared = Arc::clone(&shared);
+        let service = service_fn(move |request| answer(Arc::clone(&shared), request));
+        let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+        // A client that breaks off is no concern of the others.
+        tokio::spawn(async { drop(connection.await) });
+    }
 }
 
 async fn answer(

@@ -42,7 +42,15 @@ impl Tool {
             .is_some_and(|kind| kind.eq_ignore_ascii_case("array"))
     }
 
-    pub(super) fn requires(&self, argument: &str) -> bool {
+    /// Adds arguments that its schema has.
+    pub(super) fn complete(&self, arguments: &mut Map<String, Value>, with: &Map<String, Value>) {
+        let known = with.iter().filter(|(name, _)| !self.schema["properties"][*name].is_null());
+        for (name, value) in known {
+            arguments.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+    }
+
+    fn requires(&self, argument: &str) -> bool {
         self.schema["required"].as_array().is_some_and(|all| all.iter().any(|it| it == argument))
     }
 }

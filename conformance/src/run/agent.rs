@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use globset::GlobSet;
 
-use fixtures::document::task::{Action, Task};
+use fixtures::document::task::{Action, SelfTest, Task};
 use fixtures::session::Session;
 
 use super::setup::Wired;
@@ -202,7 +202,11 @@ impl Agent<'_> {
     pub(super) fn model(&self, task: &Task, session: &Session) -> Result<Option<Served>, String> {
         let Agent::Adapter(hired) = self else { return Ok(None) };
         let script = task.self_test.as_ref().filter(|_| hired.is_scripted);
-        script.map(|script| Served::start(hired.played(&script.good, session))).transpose()
+        let serve = |script: &SelfTest| {
+            let script = hired.played(&script.good, Some(session));
+            Served::start(script, 0, Box::new(std::io::sink()))
+        };
+        script.map(serve).transpose()
     }
 
     /// What an adapter knows to be the harness's own in the workspace.
@@ -302,7 +306,7 @@ impl Agent<'_> {
 
 impl Hired {
     /// The script as a model plays it through this agent.
-    fn played(&self, actions: &[Action], session: &Session) -> Script {
+    pub(super) fn played(&self, actions: &[Action], session: Option<&Session>) -> Script {
         let Adapter { mcp, shell, model, .. } = &self.adapter;
         let tool = mcp.as_ref().and_then(|it| it.tool.clone());
         let shell = shell.as_ref();
@@ -311,14 +315,14 @@ impl Hired {
             argument: shell.map(|it| it.command.clone()).unwrap_or_default(),
             arguments: shell.map(|it| it.arguments.clone()).unwrap_or_default(),
             // What the agent's own schema says is seen when it offers the tool.
-            is_list: false,
+            takes_words: false,
         };
         Script {
             actions: actions.to_vec(),
             tool: tool.unwrap_or_else(|| "{tool}".to_owned()),
             shell,
-            more: model.as_ref().map(|it| it.tool_arguments.clone()).unwrap_or_default(),
-            session: Some(session.directory().to_owned()),
+            tool_arguments: model.as_ref().map(|it| it.tool_arguments.clone()).unwrap_or_default(),
+            session: session.map(|it| it.directory().to_owned()),
         }
     }
 

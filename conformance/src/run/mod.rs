@@ -161,6 +161,7 @@ fn played(
         Some(Agent::Adapter(hired)) => hired.is_scripted,
         agent => agent.is_none(),
     };
+    let given = agent;
     let agent = agent.unwrap_or(Agent::Scripted(script.unwrap_or_default()));
     let run = Run { case, task, trial, twin, agent, timeout };
     if is_scripted && script.is_none() {
@@ -168,6 +169,11 @@ fn played(
             &run,
             "the task has no `self_test.good`, which the scripted agent plays",
         );
+    }
+    if let (Some(Agent::Adapter(hired)), Some(script), true) = (given, script, is_scripted)
+        && let Err(reason) = hired.played(script, None).check()
+    {
+        return play::skipped(&run, &reason);
     }
     play::play(&run, place, crew)
 }

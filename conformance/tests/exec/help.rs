@@ -15,7 +15,7 @@ fn printed(args: &[&str]) -> String {
 
 #[test]
 fn every_subcommand_has_examples_that_are_not_too_wide() {
-    for name in ["exec", "completions", "man"] {
+    for name in ["exec", "model", "completions", "man"] {
         let help = printed(&[name, "--help"]);
         let mut examples = help.lines().skip_while(|line| *line != "Examples:").skip(1);
         let first = examples.next().unwrap_or_else(|| panic!("no examples for {name}"));

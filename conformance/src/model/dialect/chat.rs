@@ -29,7 +29,7 @@ pub(super) fn whole(model: &str, turn: &Turn) -> Value {
 
 pub(super) fn stream(model: &str, turn: &Turn) -> String {
     let (mut delta, reason) = message(turn);
-    if let Some(call) = delta["tool_calls"].get_mut(0) {
+    if let Some(call) = delta.pointer_mut("/tool_calls/0") {
         call["index"] = json!(0);
     }
     let chunk = |delta: &Value, reason: Option<&str>| {
