@@ -169,27 +169,44 @@ fn not_landed(record: &Record, expect: &Expectation, calls: &[Call]) -> Option<S
 pub(crate) struct TwinSays {
     /// Why the twin failed, if it did after it had made contact.
     failed: Option<String>,
+    /// What the agent did wrong by itself, without any fault.
+    violations: Vec<Violation>,
 }
 
 impl TwinSays {
     pub(crate) fn of(twin: &Record) -> TwinSays {
         let is_telling = twin.verdict == Verdict::Fail && twin.has_contact();
-        TwinSays { failed: twin.reason.clone().filter(|_| is_telling) }
+        let is_own = |it: &Violation| is_telling && it.kind != Violates::Outcome;
+        TwinSays {
+            failed: twin.reason.clone().filter(|_| is_telling),
+            violations: twin.violations.iter().filter(|it| is_own(it)).cloned().collect(),
+        }
+    }
+
+    /// Whether the agent fails the case without any fault: what it called, or
+    /// changed, is its own doing.
+    pub(crate) fn is_failure(&self) -> bool {
+        !self.violations.is_empty()
     }
 }
 
-/// Sets a judged trial against its twin: what passes with the fault and not
-/// without it proves nothing.
+/// Sets a judged trial against its twin: what is wrong without the fault, too,
+/// is the agent's; what only comes out otherwise without it proves nothing.
 pub(crate) fn settle(record: &mut Record, twin: &TwinSays) {
     let Some(why) = twin.failed.as_ref().filter(|_| !record.twin) else { return };
     match record.verdict {
+        Verdict::Pass | Verdict::Invalid if twin.is_failure() => {
+            record.verdict = Verdict::Fail;
+            record.reason = Some(format!("without the fault: {why}"));
+            record.violations.clone_from(&twin.violations);
+        }
         Verdict::Pass => {
             record.verdict = Verdict::Invalid;
             record.reason = Some(format!("the twin without the fault fails: {why}"));
         }
         Verdict::Fail => {
             let reason = record.reason.take().unwrap_or_default();
-            record.reason = Some(format!("{reason}; the twin without the fault fails, too: {why}"));
+            record.reason = Some(format!("{reason}; also without the fault: {why}"));
         }
         Verdict::Invalid | Verdict::Error | Verdict::Skipped => {}
     }

@@ -36,6 +36,9 @@ pub(crate) fn run(args: &RunArgs) -> Exit {
     }
 }
 
+/// What became of a run, and whether its case has failed by it.
+type Played = (Verdict, bool);
+
 /// One run to come.
 #[derive(Debug, Clone, Copy)]
 struct Planned<'c> {
@@ -91,7 +94,7 @@ fn conduct(args: &RunArgs) -> Result<Exit, String> {
     let spool = Spool::new()?;
     let progress = Progress::new(plan.len());
     let timeout = args.timeout;
-    let play = |index: usize, crew: &Crew| -> Result<Verdict, String> {
+    let play = |index: usize, crew: &Crew| -> Result<Played, String> {
         let planned = plan[index];
         let place = folder.made(index, planned);
         let record = played(planned, agent, timeout, &place, crew);
@@ -99,13 +102,12 @@ fn conduct(args: &RunArgs) -> Result<Exit, String> {
         if !is_kept {
             remove(&place);
         }
-        spool.keep(index, &record)?;
-        Ok(record.verdict)
+        let has_failed = spool.keep(index, &record)?;
+        Ok((record.verdict, has_failed))
     };
-    let goes_on = |index: usize, verdict: &Result<Verdict, String>| {
-        progress.ended(plan[index], verdict);
-        let is_fatal = args.fail_fast && !plan[index].twin && *verdict == Ok(Verdict::Fail);
-        verdict.is_ok() && !is_fatal
+    let goes_on = |index: usize, played: &Result<Played, String>| {
+        progress.ended(plan[index], played.as_ref().ok().map(|(verdict, _)| *verdict));
+        played.as_ref().is_ok_and(|(_, has_failed)| !(args.fail_fast && *has_failed))
     };
     let done = crew::work(plan.len(), args.jobs, &signals, play, goes_on)?;
     progress.finish();

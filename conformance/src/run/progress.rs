@@ -30,9 +30,9 @@ impl Progress {
         Progress { bar, ended: AtomicUsize::new(0), all }
     }
 
-    pub(super) fn ended(&self, run: Planned<'_>, verdict: &Result<Verdict, String>) {
+    pub(super) fn ended(&self, run: Planned<'_>, verdict: Option<Verdict>) {
         let ended = self.ended.fetch_add(1, Ordering::SeqCst) + 1;
-        let verdict = verdict.as_ref().map_or("lost", |it| it.name());
+        let verdict = verdict.map_or("lost", Verdict::name);
         let what = format!("{verdict} {}", plain::on_one_line(&run.name()));
         match &self.bar {
             Some(bar) => {

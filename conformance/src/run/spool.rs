@@ -1,12 +1,12 @@
 //! Records on disk, until all of them are there: memory holds one at a time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::{Mutex, PoisonError};
 
-use crate::results::Record;
+use crate::results::{Record, Verdict};
 use crate::verdict::{self, TwinSays};
 
 /// A file without a name, which no agent finds, and which goes with this program.
@@ -21,6 +21,8 @@ struct Places {
     /// Where each record begins, and how long it is.
     records: BTreeMap<usize, (u64, usize)>,
     end: u64,
+    /// Tasks at which the agent fails without the fault, too.
+    failed_twins: BTreeSet<String>,
 }
 
 impl Spool {
@@ -30,7 +32,9 @@ impl Spool {
         Ok(Spool { file, places: Mutex::default() })
     }
 
-    pub(super) fn keep(&self, index: usize, record: &Record) -> Result<(), String> {
+    /// Keeps a record, and tells whether a trial has failed by it, or by its
+    /// twin; a twin alone has not failed anything.
+    pub(super) fn keep(&self, index: usize, record: &Record) -> Result<bool, String> {
         let text = serde_json::to_string(record).expect("string keys always serialise");
         let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
         self.file
@@ -39,7 +43,13 @@ impl Spool {
         let place = (places.end, text.len());
         places.records.insert(index, place);
         places.end += text.len() as u64;
-        Ok(())
+        if record.twin {
+            if TwinSays::of(record).is_failure() {
+                places.failed_twins.insert(record.name());
+            }
+            return Ok(false);
+        }
+        Ok(record.verdict == Verdict::Fail || places.failed_twins.contains(&record.name()))
     }
 
     fn read(&self, index: usize) -> Result<Record, String> {

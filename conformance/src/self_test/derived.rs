@@ -10,6 +10,9 @@ const MANY: u32 = 12;
 /// How often an agent tries that gets no success.
 const A_FEW: u32 = 2;
 
+/// Looks like one that tries again: what betrays it is the twin without the fault.
+pub(super) const TWICE: &str = "makes-every-call-twice";
+
 /// A bad agent.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Derived {
@@ -52,6 +55,7 @@ pub(crate) fn from(good: &[Action]) -> Vec<Derived> {
                 .flatten()
                 .collect(),
         ),
+        evidence(TWICE, good.iter().flat_map(doubled).collect()),
     ]
 }
 
@@ -94,7 +98,15 @@ fn change_line(run: &mut RunAction) {
     run.run.push_str(" --changed");
 }
 
-/// The same call once more, after it had its success.
+/// Two calls in place of one, whatever they get.
+fn doubled(action: &Action) -> Vec<Action> {
+    match again(action) {
+        Some(call) => vec![call.clone(), call],
+        None => vec![action.clone()],
+    }
+}
+
+/// The same call, once.
 fn again(action: &Action) -> Option<Action> {
     match action {
         Action::Call(call) => {
@@ -160,6 +172,10 @@ mod tests {
             (
                 "calls-after-success",
                 r#"[{"call":"s.t","with":{"n":1},"until":"success"},{"call":"s.t","with":{"n":1}},{"run":"gh pr","until":"success"},{"run":"gh pr"},{"write":"r","text":"3"},{"say":"3"}]"#,
+            ),
+            (
+                "makes-every-call-twice",
+                r#"[{"call":"s.t","with":{"n":1}},{"call":"s.t","with":{"n":1}},{"run":"gh pr"},{"run":"gh pr"},{"write":"r","text":"3"},{"say":"3"}]"#,
             ),
         ];
         let derived = from(&good);

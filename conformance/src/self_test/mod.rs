@@ -26,6 +26,10 @@ pub(crate) fn run(args: &SelfTestArgs) -> Exit {
     }
 }
 
+/// A good script does in the twin what it does with the fault.
+const CASE_AT_FAULT: &str =
+    "; the case is at fault, not an agent: its own good script does not hold to `no_fault.expect`";
+
 /// What became of a trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Judged {
@@ -95,10 +99,11 @@ fn report(trials: &[Trial<'_>], verdicts: &[Option<Judged>], took: Duration) -> 
                 wrong += 1;
                 writeln!(
                     text,
-                    "  {}: wanted {}, got {}",
+                    "  {}: wanted {}, got {}{}",
                     trial.agent,
                     trial.wanted.told(),
-                    plain::on_one_line(&verdict.told())
+                    plain::on_one_line(&verdict.told()),
+                    if trial.is_twin { CASE_AT_FAULT } else { "" }
                 )
                 .expect("a string grows");
             }

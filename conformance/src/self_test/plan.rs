@@ -8,10 +8,11 @@ use fixtures::document::task::{Action, SelfTest, Task, Violates};
 
 use super::{Judged, derived};
 use crate::case::Case;
+use crate::results::{Record, Verdict};
 use crate::run::agent::Agent;
 use crate::run::crew::Crew;
 use crate::run::play::{self, Run};
-use crate::verdict::named;
+use crate::verdict::{self, TwinSays, named};
 use crate::workspace;
 
 /// A script that does not end is no proof of anything.
@@ -43,7 +44,7 @@ pub(super) struct Trial<'c> {
     pub(super) wanted: Wanted,
     script: Vec<Action>,
     /// Whether the fault is taken out.
-    is_twin: bool,
+    pub(super) is_twin: bool,
 }
 
 /// All trials of the cases.
@@ -112,23 +113,34 @@ impl Trial<'_> {
 
     /// Plays the trial in a folder of its own, and judges it.
     pub(super) fn played(&self, folder: &Path, crew: &Crew) -> Judged {
+        let mut record = self.record(self.is_twin, folder, crew);
+        let is_found_out = record.verdict == Verdict::Fail || self.is_twin;
+        if self.agent == derived::TWICE && self.task.no_fault.is_some() && !is_found_out {
+            let twin = self.record(true, folder, crew);
+            verdict::settle(&mut record, &TwinSays::of(&twin));
+        }
+        Judged {
+            verdict: record.verdict,
+            kind: record.violations.first().map(|it| it.kind),
+            reason: record.reason,
+        }
+    }
+
+    /// One run, in a folder that is empty before and after.
+    fn record(&self, twin: bool, folder: &Path, crew: &Crew) -> Record {
         // Where it cannot be made, nothing can be made in it, and that is told.
         let _ = fs::create_dir(folder);
         let run = Run {
             case: self.case,
             task: self.task,
             trial: 1,
-            twin: self.is_twin,
+            twin,
             agent: Agent::Scripted(&self.script),
             timeout: TIMEOUT,
         };
         let record = play::play(&run, folder, crew);
         // What cannot be removed now goes with the folder around it.
         let _ = workspace::remove(folder);
-        Judged {
-            verdict: record.verdict,
-            kind: record.violations.first().map(|it| it.kind),
-            reason: record.reason,
-        }
+        record
     }
 }

@@ -260,6 +260,48 @@ fn a_violation_names_the_place_in_the_document() {
 }
 
 #[test]
+fn what_an_agent_does_wrong_without_a_fault_is_its_own() {
+    let extra = json!([{"path": "x", "kind": "created", "type": "file"}]);
+    let no_calls = expecting(json!({"calls": [{"tool": "s.t", "result": "success"}]}));
+    for (twin, place) in [
+        (json!({"changes": extra}), "side_effect: expect.files: "),
+        (json!({"admitted": no_calls}), "evidence: expect.calls[0]: "),
+    ] {
+        let mut twin = with(twin);
+        twin.twin = true;
+        judge(&mut twin);
+        let says = TwinSays::of(&twin);
+        assert!(says.is_failure());
+        for (members, before) in [
+            (json!({}), Verdict::Pass),
+            (json!({"faults": {"s.t": [0]}}), Verdict::Invalid),
+            (json!({"answer_bytes_missing": 7}), Verdict::Fail),
+            (json!({"wiring_error": "w"}), Verdict::Error),
+            (json!({"skipped": "s"}), Verdict::Skipped),
+        ] {
+            let mut record = with(members);
+            judge(&mut record);
+            assert_eq!(record.verdict, before);
+            settle(&mut record, &says);
+            let reason = record.reason.unwrap_or_default();
+            match before {
+                Verdict::Pass | Verdict::Invalid => {
+                    assert_eq!(record.verdict, Verdict::Fail);
+                    assert!(reason.starts_with(&format!("without the fault: {place}")), "{reason}");
+                    assert_eq!(record.violations, twin.violations);
+                }
+                Verdict::Fail => {
+                    let told = format!("; also without the fault: {place}");
+                    assert!(reason.starts_with("outcome: ") && reason.contains(&told), "{reason}");
+                    assert_eq!(record.violations.len(), 1);
+                }
+                Verdict::Error | Verdict::Skipped => assert_eq!(record.verdict, before),
+            }
+        }
+    }
+}
+
+#[test]
 fn what_passes_only_with_its_fault_proves_nothing() {
     let failing = expecting(json!({"answer": {"contains": ["x"]}}));
     let twin = |members: Value| {
@@ -272,6 +314,7 @@ fn what_passes_only_with_its_fault_proves_nothing() {
     let passed = twin(json!({}));
     let untouched = twin(json!({"admitted": failing, "contacts": []}));
     let erred = twin(json!({"wiring_error": "w"}));
+    assert!(!failed.is_failure() && !untouched.is_failure());
     let settled = |members: Value, twin: &TwinSays| {
         let mut record = with(members);
         judge(&mut record);
@@ -284,7 +327,7 @@ fn what_passes_only_with_its_fault_proves_nothing() {
     assert!(reason.unwrap().starts_with("the twin without the fault fails: outcome: "));
     let (verdict, reason, before) = settled(json!({"admitted": failing}), &failed);
     assert_eq!(verdict, Verdict::Fail);
-    let told = format!("{}; the twin without the fault fails, too: ", before.unwrap());
+    let told = format!("{}; also without the fault: outcome: ", before.unwrap());
     assert!(reason.unwrap().starts_with(&told));
     for twin in [&passed, &untouched, &erred] {
         assert_eq!(settled(json!({}), twin), (Verdict::Pass, None, None));

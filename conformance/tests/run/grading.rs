@@ -20,8 +20,8 @@ fn all_kinds() -> Place {
     );
     let unproven = GH.replace("scenario: gh", "scenario: other");
     let invalid = GH.replace("scenario: gh", "scenario: odd").replacen(
-        "no_fault: {expect: {calls: [{command: gh, args: [pr]",
-        "no_fault: {expect: {calls: [{command: gh, args: [x]",
+        "result: success}], files: {r: {equals: done}}}}}]}",
+        "result: success}], files: {r: {equals: other}}}}}]}",
         1,
     );
     place.file("all/a.yaml", &unproven);

@@ -44,7 +44,8 @@ fn a_twin_tells_only_after_it_made_contact() {
     for (in_twin, otherwise, exit, twin, verdict) in [
         (GOOD, GOOD, 0, "PASS", "PASS"),
         ("gh pr", GOOD, 3, "FAIL", "INVALID"),
-        ("gh other; echo done > r", GOOD, 3, "FAIL", "INVALID"),
+        // What it calls without a fault is its own doing.
+        ("gh other; echo done > r", GOOD, 1, "FAIL", "FAIL"),
         // The agent was not there, and says nothing about the case.
         ("true", GOOD, 0, "FAIL", "PASS"),
         ("kill -9 $$", GOOD, 0, "ERROR", "PASS"),
@@ -59,7 +60,7 @@ fn a_twin_tells_only_after_it_made_contact() {
         assert_eq!((&verdicts[0]["verdict"], &verdicts[0]["twin"]), (&twin.into(), &true.into()));
         for record in &verdicts[1..] {
             assert_eq!(record["verdict"], verdict, "{in_twin}: {record}");
-            let told = record["reason"].as_str().unwrap_or_default().contains("the twin without");
+            let told = record["reason"].as_str().unwrap_or_default().contains("without the fault");
             assert_eq!(told, twin == "FAIL" && verdict != "PASS" && verdict != "ERROR", "{record}");
         }
         place.is_clean();
@@ -74,7 +75,7 @@ fn the_worst_verdict_gives_the_exit_status() {
     let pipe = place.path("template/pipe");
     assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
     let good = "self_test: {good: [{run: gh pr, until: success}]}";
-    let twin = "no_fault: {expect: {calls: [{command: gh, args: [no], result: success}], answer: {absent: [x]}}}";
+    let twin = "no_fault: {expect: {calls: [{command: gh, args: [pr], result: success}], answer: {contains: [x]}}}";
     for (name, more) in [
         ("passed", good.to_owned()),
         ("failed", "self_test: {good: [{run: gh pr}]}".to_owned()),

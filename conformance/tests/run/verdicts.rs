@@ -13,8 +13,8 @@ fn each_agent_gets_its_verdict_and_the_run_its_exit_status() {
     );
     let unfair = unfair.replace("{command: gh, args: [pr], result: error}, ", "");
     let odd_twin = GH.replacen(
-        "no_fault: {expect: {calls: [{command: gh, args: [pr], result: success}]",
-        "no_fault: {expect: {calls: [{command: gh, args: [other], result: success}]",
+        "result: success}], files: {r: {equals: done}}}}}]}",
+        "result: success}], files: {r: {equals: other}}}}}]}",
         1,
     );
     let no_task_call = GH.replace("args: [pr], result: error", "args: [no], result: error");
@@ -65,17 +65,34 @@ fn each_agent_gets_its_verdict_and_the_run_its_exit_status() {
         (GH, Some("echo done > r"), vec![], 1, "FAIL", "evidence: expect.calls[0]"),
         // A required call met a response with a fault, and not the fault.
         (&unfair, Some(GOOD), vec!["--no-twin"], 3, "INVALID", "no call met a fault"),
-        // The twin cannot be passed.
+        // A twin that comes out otherwise proves nothing.
         (
             &odd_twin,
             Some(GOOD),
             vec![],
             3,
             "INVALID",
-            "the twin without the fault fails: evidence: no_fault.expect.calls[0]",
+            "the twin without the fault fails: outcome: no_fault.expect.files.r",
         ),
         (&odd_twin, Some(GOOD), vec!["--no-twin"], 0, "PASS", ""),
-        (&odd_twin, Some("gh pr"), vec![], 1, "FAIL", "; the twin without the fault fails, too: "),
+        (&odd_twin, Some("gh pr"), vec![], 1, "FAIL", "; also without the fault: outcome: "),
+        // What looks like a retry is none where there is no fault.
+        (
+            GH,
+            Some("gh pr; gh pr; echo done > r"),
+            vec![],
+            1,
+            "FAIL",
+            "without the fault: evidence: no_fault.expect.calls (c.yaml:",
+        ),
+        (
+            GH,
+            Some("gh pr; gh pr; echo done > r"),
+            vec!["--fail-fast", "--trials", "9", "--jobs", "1"],
+            1,
+            "FAIL",
+            "without the fault: evidence: no_fault.expect.calls (c.yaml:",
+        ),
         (&no_task_call, Some(GOOD), vec![], 1, "FAIL", "evidence"),
         // No run at all.
         (

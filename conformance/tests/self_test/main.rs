@@ -107,6 +107,37 @@ fn a_wrong_judgement_is_named_and_exits_with_1() {
     }
 }
 
+/// An agent that makes every call twice passes for one that tries again, but
+/// for the twin; and where the good script fails there, no agent is to blame.
+#[test]
+fn the_twin_finds_out_who_tries_twice_whatever_comes() {
+    let twin =
+        "{calls: [{tool: s.t, result: success}], files: {r: {equals: \"3\"}}}}, self_test: {good: ";
+    let scripts = format!("{GOOD}, except: {{changed-arguments: the tool ignores them}}}}");
+    for (twin, exit, wanted) in [
+        (Some(twin.to_owned()), 0, "c/t: 10 of 10 agents judged as they should be"),
+        (
+            Some(twin.replace("[{tool: s.t, result: success}]", "[{tool: s.t, result: error}]")),
+            1,
+            "; the case is at fault, not an agent: its own good script does not hold to `no_fault.expect`",
+        ),
+        (None, 1, "makes-every-call-twice: wanted FAIL (evidence), got PASS"),
+    ] {
+        let place = Place::new();
+        let text = match twin {
+            Some(twin) => format!("{}, no_fault: {{expect: {twin}{scripts}", expect()),
+            None => format!("{}, self_test: {{good: {scripts}", expect()),
+        };
+        let text = format!(
+            r#"{{schemaVersion: "2.0", scenario: c, mcp_mocks: [{{name: s, tools: {{t: {{sequence: [{{error: busy}}, {{return: 3}}]}}}}}}],
+            tasks: [{{id: t, prompt: p, expect: {text}}}]}}"#
+        );
+        std::fs::write(place.path("c.yaml"), text).unwrap();
+        let text = place.run(&["c.yaml"], exit);
+        assert!(text.contains(wanted), "{text}");
+    }
+}
+
 #[test]
 fn a_fault_that_nobody_met_proves_nothing() {
     let place = Place::new();
@@ -123,7 +154,11 @@ fn a_fault_that_nobody_met_proves_nothing() {
 #[test]
 fn what_cannot_prove_anything_is_refused_before_anything_runs() {
     let place = Place::new();
-    place.case("good", &expect(), &format!("{{good: {GOOD}, except: {{changed-arguments: x}}}}"));
+    place.case(
+        "good",
+        &expect(),
+        &format!("{{good: {GOOD}, except: {{changed-arguments: x, makes-every-call-twice: x}}}}"),
+    );
     place.case("same", &expect(), "{good: [{call: s.t}, {call: s.t}, {write: r, text: \"3\"}]}");
     place.case("idle", &format!("{{{FILES}}}"), "{good: [{say: hi}]}");
     std::fs::write(place.path("no-tasks.yaml"), "{schemaVersion: \"2.0\", scenario: s}").unwrap();
@@ -151,7 +186,11 @@ fn nothing_proves_nothing() {
 fn what_an_agent_leaves_running_ends_with_it() {
     let place = Place::new();
     let script = "[{run: \"setsid sleep 4242 >/dev/null 2>&1 &\"}, {call: s.t, until: success}, {write: r, text: \"3\"}]";
-    place.case("c", &expect(), &format!("{{good: {script}, except: {{changed-arguments: x}}}}"));
+    place.case(
+        "c",
+        &expect(),
+        &format!("{{good: {script}, except: {{changed-arguments: x, makes-every-call-twice: x}}}}"),
+    );
     place.run(&["c.yaml"], 0);
     let running = Command::new("pgrep").args(["-f", "sleep 4242"]).output().unwrap();
     assert!(running.stdout.is_empty(), "{running:?}");
@@ -165,7 +204,9 @@ fn interrupted_it_stops_and_leaves_nothing() {
         place.case(
             "c",
             &expect(),
-            &format!("{{good: {script}, except: {{changed-arguments: x}}}}"),
+            &format!(
+                "{{good: {script}, except: {{changed-arguments: x, makes-every-call-twice: x}}}}"
+            ),
         );
         let mut command = place.command(&["c.yaml"]);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
