@@ -5,12 +5,13 @@
 //! wiring, an approval or a way around the shims is to blame, and is named.
 
 use fixtures::document::Document;
+use fixtures::document::task::CallOutcome;
 use fixtures::matching::equal;
 use fixtures::redact::Redactor;
 use serde_json::Value;
 
 use crate::grade::{Call, calls_of};
-use crate::observed::{Ended, Seen, commands};
+use crate::observed::{Ended, Seen, commands, is_refusal};
 use crate::plain;
 use crate::results::{AgentCall, How, Record};
 
@@ -95,6 +96,16 @@ impl Contact<'_> {
     }
 
     fn not_approved(&self) -> Option<String> {
+        let stopped = self.seen?.iter().find_map(|it| match it {
+            Seen::Problem(words) if is_refusal(words) => Some(words),
+            _ => None,
+        });
+        if let Some(words) = stopped {
+            return Some(format!(
+                "not approved: the agent's own policy ended the run: {}",
+                self.short(words)
+            ));
+        }
         let calls = self.own_calls()?;
         let refused = calls.iter().find(|call| {
             call.how == How::Refused
@@ -164,8 +175,9 @@ impl Contact<'_> {
                 }
                 None => "perhaps a login shell that resets PATH, or an alias".to_owned(),
             };
+            let says = if words.is_empty() { String::new() } else { format!("; it saw: {words}") };
             Some(format!(
-                "bypassed: the agent ran `{}`, of which no call of {} is on record: {cause}",
+                "bypassed: the agent ran `{}`, of which no call of {} is on record: {cause}{says}",
                 plain::short(call.arguments.as_str().unwrap_or_default(), MAX_CHARS),
                 started.name
             ))
@@ -218,33 +230,46 @@ impl Contact<'_> {
     }
 
     /// The attempts that the agent's client made again by itself, by `sequence`:
-    /// of those with the same operation and arguments the last ones are the agent's.
+    /// those of an operation and its arguments that no call of the agent's is left for.
     pub(crate) fn repeated(&self) -> Option<Vec<u64>> {
-        let own: Vec<AgentCall> =
-            self.own_calls()?.into_iter().filter(|call| call.operation != "shell").collect();
+        let own = self.own_calls()?;
         let recorded = calls_of(self.record);
         let mut repeated = Vec::new();
-        let mut done: Vec<&Call> = Vec::new();
-        for call in recorded.iter().filter(|it| !it.operation.starts_with("command:")) {
-            let is_same =
-                |it: &Call| it.operation == call.operation && equal(&it.arguments, &call.arguments);
-            if done.iter().any(|it| is_same(it)) {
-                continue;
-            }
-            done.push(call);
-            let made = own.iter().filter(|it| {
-                it.operation == call.operation && equal(&it.arguments, &call.arguments)
-            });
-            let made = made.count();
-            let attempts: Vec<u64> =
-                recorded.iter().filter(|it| is_same(it)).map(|it| it.sequence).collect();
+        let mut left: Vec<&Call> =
+            recorded.iter().filter(|it| !it.operation.starts_with("command:")).collect();
+        while let Some(first) = left.first().copied() {
+            let is_same = |operation: &str, arguments: &Value| {
+                operation == first.operation && equal(arguments, &first.arguments)
+            };
+            let (attempts, others): (Vec<&Call>, Vec<&Call>) =
+                left.into_iter().partition(|it| is_same(&it.operation, &it.arguments));
+            left = others;
+            let calls: Vec<&AgentCall> =
+                own.iter().filter(|it| is_same(&it.operation, &it.arguments)).collect();
             // What the events do not show at all may be the agent's all the same.
-            if made > 0 && attempts.len() > made {
-                repeated.extend(&attempts[..attempts.len() - made]);
+            if !calls.is_empty() && attempts.len() > calls.len() {
+                repeated.extend(surplus(&attempts, &calls));
             }
         }
+        repeated.sort_unstable();
         Some(repeated)
     }
+}
+
+/// The attempts that stand for none of the agent's calls. A client repeats until
+/// it has what it tells the agent, so that the last attempt of that outcome is the call's.
+fn surplus(attempts: &[&Call], calls: &[&AgentCall]) -> Vec<u64> {
+    let mut left: Vec<&Call> = attempts.to_vec();
+    for call in calls.iter().rev() {
+        let is_told = |it: &&Call| match call.how {
+            How::Done => it.outcome == CallOutcome::Success,
+            How::Failed | How::Refused => it.outcome != CallOutcome::Success,
+            How::Unknown => true,
+        };
+        let place = left.iter().rposition(|it| is_told(it)).unwrap_or(left.len() - 1);
+        left.remove(place);
+    }
+    left.iter().map(|it| it.sequence).collect()
 }
 
 /// Whether two names are the same to an agent, which has few characters for names.

@@ -20,7 +20,8 @@ pub(super) fn seen(event: &Value) -> Vec<Seen> {
         "tool_result" => {
             let how = match text(event, "/status").as_str() {
                 "error" => {
-                    failed(format!("{}{}", all_text(&event["error"]), text(event, "/output")))
+                    let words = all_text(&event["error"]);
+                    failed(if words.is_empty() { text(event, "/output") } else { words })
                 }
                 _ => Ended::Done,
             };

@@ -176,28 +176,35 @@ fn arguments(value: Option<&Value>) -> Value {
     }
 }
 
-/// How a call ended that failed: the agent's own refusals have words of their own.
-fn failed(words: String) -> Ended {
-    /// What the agents say when their policy refused a call, in lower case.
-    const REFUSALS: [&str; 14] = [
-        "requires approval",
-        "requested permissions",
-        "haven't granted",
-        "permission denied by",
-        "permission to use",
-        "rejected permission",
-        "rejected by user",
-        "user rejected",
-        "declined by",
-        "denied by policy",
-        "not allowed by",
-        "denied by the user",
-        "could not request permission",
-        "user cancelled mcp tool call",
-    ];
+/// What the agents say when their policy refused a call, in lower case.
+const REFUSALS: [&str; 15] = [
+    "requires approval",
+    "requested permissions",
+    "haven't granted",
+    "insufficient permission",
+    "permission denied by",
+    "permission to use",
+    "rejected permission",
+    "rejected by user",
+    "user rejected",
+    "declined by",
+    "denied by policy",
+    "not allowed by",
+    "denied by the user",
+    "could not request permission",
+    "user cancelled mcp tool call",
+];
+
+/// Whether these are the words of an agent whose own policy refused something.
+pub(crate) fn is_refusal(words: &str) -> bool {
     let lower = words.to_lowercase();
-    match REFUSALS.iter().any(|it| lower.contains(it)) {
-        true => Ended::Refused(words),
-        false => Ended::Failed(words),
-    }
+    REFUSALS.iter().any(|it| lower.contains(it))
 }
+
+/// How a call ended that failed.
+fn failed(words: String) -> Ended {
+    if is_refusal(&words) { Ended::Refused(words) } else { Ended::Failed(words) }
+}
+
+#[cfg(test)]
+mod tests;

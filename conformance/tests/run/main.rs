@@ -3,6 +3,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod contact;
 mod errors;
 mod grading;
 mod interrupts;
