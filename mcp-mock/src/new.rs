@@ -189,7 +189,7 @@ mod tests {
     }
 
     fn fields(text: &str, inside: &Value) -> Map<String, Value> {
-        let fields = json!({"title": text, "description": text, "input_schema": {"default": inside},
+        let fields = json!({"title": text, "description": text, "input_schema": {"type": "object", "default": inside},
             "annotations": {text: inside}, "icons": [inside], "_meta": {text: inside}});
         fields.as_object().cloned().unwrap_or_default()
     }
