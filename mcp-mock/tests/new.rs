@@ -90,7 +90,8 @@ fn saved_tools_become_tools_of_the_document() {
 
     for wrapped in [tools.clone(), json!({"jsonrpc": "2.0", "id": 7, "result": {"tools": tools}})] {
         fs::write(folder.path().join("list.json"), format!("\u{feff}{wrapped}")).unwrap();
-        assert_eq!(admitted(folder.path(), &["new", "orders", "--tools", "list.json"]), document);
+        let again = mcp_mock(folder.path(), &["new", "orders", "--tools", "list.json"]);
+        assert_eq!(text(&again.stdout), document);
     }
 }
 
