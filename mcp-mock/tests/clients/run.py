@@ -233,16 +233,22 @@ def accept(mock, folder, name, revision):
 
 
 def refuse(folder, name, mode, column):
-    """What is refused at admission, and what a client makes of it when it is served all the same."""
+    """What is refused at admission, served all the same: who refuses it is in the data."""
     path = os.path.join(HERE, "forced.json")
     with open(path, encoding="utf-8") as file:
         cases = json.load(file)
+    serve = [sys.executable, os.path.join(HERE, "forced.py"), path]
+    results = every_tool(folder, name, mode, [*serve, "results"])["wrong"]
     different = []
     for index, case in enumerate(cases):
-        wrong = every_tool(folder, name, mode, [sys.executable, os.path.join(HERE, "forced.py"), path, str(index)])["wrong"]
-        seen = "list" if "tools/list" in wrong else "call" if wrong else "ok"
-        if seen != case["seen"][column]:
-            different.append(f"{case['name']}: expected {case['seen'][column]}, got {seen} {wrong}")
+        if "result" in case:
+            seen = "refused" if f"case-{index}" in results or "tools/list" in results else "taken"
+        else:
+            wrong = every_tool(folder, name, mode, [*serve, str(index)])["wrong"]
+            seen = "refused" if wrong else "taken"
+        expected = "refused" if column in case["refused_by"] else "taken"
+        if seen != expected:
+            different.append(f"{case['name']}: expected {expected}, got {seen}")
     if different:
         raise RuntimeError("\n     ".join(different))
 
