@@ -6,7 +6,7 @@ mod tools;
 use std::path::Path;
 use std::sync::Arc;
 
-use fixtures::document::{self, Json, Options, Schema, Source, to_yaml};
+use fixtures::document::{self, Json, Options, Schema, Severity, Source, to_yaml};
 use serde_json::{Value, json};
 
 use crate::cli::NewArgs;
@@ -34,7 +34,8 @@ pub(crate) fn run(args: &NewArgs) -> Exit {
     let printed = crate::print(text.as_bytes());
     // Tools of a real server may have what a document cannot, such as a schema elsewhere.
     let source = Source::new("the new document".to_owned(), text);
-    let (_, found) = document::admit(Arc::new(source), Path::new("."), Options::default());
+    let (_, mut found) = document::admit(Arc::new(source), Path::new("."), Options::default());
+    found.retain(|found| found.severity() != Severity::Note);
     if !found.is_empty() {
         crate::note(&"`mcp-mock check` will have something to say of this document:");
         crate::note(&document::render_human(&found, false).trim_end());
@@ -189,8 +190,8 @@ mod tests {
     }
 
     fn fields(text: &str, inside: &Value) -> Map<String, Value> {
-        let fields = json!({"title": text, "description": text, "input_schema": {"default": inside},
-            "annotations": {text: inside}, "icons": [inside], "_meta": {text: inside}});
+        let fields = json!({"title": text, "description": text, "input_schema": {"type": "object", "default": inside},
+            "annotations": {text: inside}, "icons": [{"src": "data:,", format!("{text}y"): inside}], "_meta": {text: inside}});
         fields.as_object().cloned().unwrap_or_default()
     }
 

@@ -30,7 +30,8 @@ fn admitted(folder: &Path, args: &[&str]) -> String {
 #[test]
 fn the_example_is_admitted_whatever_the_server_is_called() {
     let folder = TempDir::new().unwrap();
-    let longest = "a".repeat(64);
+    // As long as a provider takes it with `mcp__` and `__lookup_order`.
+    let longest = "a".repeat(45);
     for name in ["orders", "true", "2e5", "0x1F", "A_b-c", "null", longest.as_str()] {
         let document = admitted(folder.path(), &["new", name]);
         assert!(document.contains(name));
@@ -60,7 +61,7 @@ fn saved_tools_become_tools_of_the_document() {
         {"name": "lookup", "title": "Look up", "description": "One order.\n\"Quoted\": yes # no comment",
          "inputSchema": schema, "annotations": {"readOnlyHint": true}, "_meta": {"a/b": [1, null]},
          "icons": [{"src": "data:,"}]},
-        {"name": "true", "inputSchema": {}, "description": null},
+        {"name": "true", "inputSchema": {"type": "object"}, "description": null},
         {"name": "a: b #c"},
         {"name": "Schritt für Schritt"},
         {"name": "typed", "outputSchema": {"type": "object", "required": ["id", "kind", "at"], "properties": {
@@ -68,7 +69,16 @@ fn saved_tools_become_tools_of_the_document() {
             "at": {"type": "object", "properties": {"line": {"type": "integer", "minimum": 1}}, "required": ["line"]}}}},
     ]);
     fs::write(folder.path().join("list.json"), json!({"tools": tools}).to_string()).unwrap();
-    let document = admitted(folder.path(), &["new", "orders", "--tools", "list.json"]);
+    let output = mcp_mock(folder.path(), &["new", "orders", "--tools", "list.json"]);
+    assert_eq!(output.status.code(), Some(0));
+    let remarks = text(&output.stderr);
+    for name in ["a: b #c", "Schritt für Schritt"] {
+        let remark = format!("model providers refuse the tool name `{name}`");
+        assert!(remarks.contains(&remark), "{remarks}");
+    }
+    assert_eq!(remarks.matches("\nwarning").count(), 2, "{remarks}");
+    fs::write(folder.path().join("new.yaml"), &output.stdout).unwrap();
+    let document = text(&output.stdout);
     insta::assert_snapshot!(document);
 
     let served = fixtures::load(&folder.path().join("new.yaml"), false).unwrap();
@@ -80,7 +90,8 @@ fn saved_tools_become_tools_of_the_document() {
 
     for wrapped in [tools.clone(), json!({"jsonrpc": "2.0", "id": 7, "result": {"tools": tools}})] {
         fs::write(folder.path().join("list.json"), format!("\u{feff}{wrapped}")).unwrap();
-        assert_eq!(admitted(folder.path(), &["new", "orders", "--tools", "list.json"]), document);
+        let again = mcp_mock(folder.path(), &["new", "orders", "--tools", "list.json"]);
+        assert_eq!(text(&again.stdout), document);
     }
 }
 

@@ -209,6 +209,50 @@ def side_by_side(mock, folders, scratch):
     session.check([[False, str(step)] for step in range(20)], tool="many")
 
 
+def every_tool(folder, name, mode, server):
+    """What goes wrong when a client lists the tools of a server, and calls each of them."""
+    version = name[-1]
+    if name.startswith("python"):
+        program = [os.path.join(folder, "venv/bin/python"), os.path.join(HERE, f"every_tool_{version}.py")]
+    else:
+        for script in (f"every_tool_{version}.mjs", "every_tool.mjs"):
+            shutil.copy(os.path.join(HERE, script), folder)
+        program = ["node", os.path.join(folder, f"every_tool_{version}.mjs")]
+    return json.loads(run([*program, mode, *server]).splitlines()[-1])
+
+
+def accept(mock, folder, name, revision):
+    """What is admitted is accepted, whatever revision the client speaks."""
+    server = [mock, "serve", os.path.join(HERE, "admitted.yaml")]
+    mode = revision
+    if revision != "2026-07-28":
+        mode, server = "legacy", [sys.executable, os.path.join(HERE, "older.py"), revision, *server]
+    seen = every_tool(folder, name, mode, server)
+    if seen != {"tools": 21, "wrong": {}}:
+        raise RuntimeError(f"expected 21 tools and nothing wrong, got {json.dumps(seen)}")
+
+
+def refuse(folder, name, mode, column):
+    """What is refused at admission, served all the same: who refuses it is in the data."""
+    path = os.path.join(HERE, "forced.json")
+    with open(path, encoding="utf-8") as file:
+        cases = json.load(file)
+    serve = [sys.executable, os.path.join(HERE, "forced.py"), path]
+    results = every_tool(folder, name, mode, [*serve, "results"])["wrong"]
+    different = []
+    for index, case in enumerate(cases):
+        if "result" in case:
+            seen = "refused" if f"case-{index}" in results or "tools/list" in results else "taken"
+        else:
+            wrong = every_tool(folder, name, mode, [*serve, str(index)])["wrong"]
+            seen = "refused" if wrong else "taken"
+        expected = "refused" if column in case["refused_by"] else "taken"
+        if seen != expected:
+            different.append(f"{case['name']}: expected {expected}, got {seen}")
+    if different:
+        raise RuntimeError("\n     ".join(different))
+
+
 def main(mock, cache):
     passed = failed = 0
     checks = [(f"{name} {mode}", name, lambda folder, record, s=script, m=mode: play(mock, folder, s, m, record))
@@ -220,6 +264,14 @@ def main(mock, cache):
                        lambda folder, record, s=script: restart(mock, folder, s, os.path.dirname(record))))
         checks.append((f"{name} with --scope client", name,
                        lambda folder, record, s=script: restart_in_scope(mock, folder, s, os.path.dirname(record))))
+    for name, _, modes in CLIENTS:
+        eras = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] + modes[2:]
+        for era in eras:
+            checks.append((f"{name} accepts what is admitted in {era}", name,
+                           lambda folder, record, n=name, r=era: accept(mock, folder, n, r)))
+        for mode in ["legacy"] + modes[2:]:
+            checks.append((f"{name} {mode} and what is refused", name,
+                           lambda folder, record, n=name, m=mode: refuse(folder, n, m, f"{n} {m}")))
     checks.append(("python-2 beside typescript-2", "python-2",
                    lambda folder, record: side_by_side(mock, [folder, set_up(cache, "typescript-2")], os.path.dirname(record))))
     for client, script in configured.LIBRARIES:
