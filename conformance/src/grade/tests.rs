@@ -36,11 +36,47 @@ fn file(path: &str, kind: ChangeKind, text: &str) -> Change {
         sha256: None,
         content: Some(text.to_owned()),
         content_base64: None,
+        new_directory: None,
+        ignored: false,
     }
 }
 
 fn made(path: &str) -> Change {
     file(path, ChangeKind::Created, "")
+}
+
+/// A file that came with a directory.
+fn inside(directory: &str, path: &str) -> Change {
+    Change { new_directory: Some(directory.to_owned()), ..made(path) }
+}
+
+#[test]
+fn what_came_with_a_directory_is_told_once_and_what_is_ignored_never() {
+    let changes = vec![
+        inside(".git", ".git/HEAD"),
+        inside(".git", ".git/config"),
+        inside(".git", ".git/objects/a"),
+        inside("named", "named/report.txt"),
+        inside("named", "named/other"),
+        inside("one", "one/a"),
+        Change { ignored: true, ..inside("one", "one/b") },
+        Change { ignored: true, ..made("x.log") },
+        made("y.log"),
+    ];
+    let expect = json!({"files": {"named/report.txt": {"equals": ""}}});
+    let expect: Expectation = serde_json::from_str(&expect.to_string()).unwrap();
+    let record = Record { changes, ..record() };
+    let found = grade(&expect, &Evidence::of(&record), "expect");
+    let told: Vec<&str> = found.iter().map(|it| it.actual.as_str()).collect();
+    assert_eq!(
+        told,
+        [
+            "`.git/` was made, 3 entries",
+            "`named/other` was made",
+            "`one/a` was made",
+            "`y.log` was made"
+        ]
+    );
 }
 
 /// Violations as `kind place`.

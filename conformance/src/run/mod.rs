@@ -14,6 +14,7 @@ mod tries;
 use std::path::Path;
 use std::time::Duration;
 
+use fixtures::document::PathGlob;
 use fixtures::document::task::Task;
 
 use crate::case::{self, Case};
@@ -79,7 +80,7 @@ fn conduct(args: &RunArgs) -> Result<Exit, String> {
     let play = |index: usize, crew: &Crew| -> Result<Played, String> {
         let planned = plan[index];
         let place = folder.made(index, planned);
-        let record = played(planned, template.as_ref(), timeout, &place, crew);
+        let record = played(planned, template.as_ref(), timeout, &args.ignore, &place, crew);
         let is_kept = args.keep_sessions || (record.wiring_error.is_some() && !args.clean);
         if !is_kept {
             remove(&place);
@@ -136,6 +137,7 @@ fn played(
     planned: Planned<'_>,
     template: Option<&Template>,
     timeout: Duration,
+    ignored: &[PathGlob],
     place: &Path,
     crew: &Crew,
 ) -> Record {
@@ -145,7 +147,7 @@ fn played(
         Some(template) => Agent::Command(template),
         None => Agent::Scripted(script.unwrap_or_default()),
     };
-    let run = Run { case, task, trial, twin, agent, timeout };
+    let run = Run { case, task, trial, twin, agent, timeout, ignored: ignored.to_vec() };
     if template.is_none() && script.is_none() {
         return play::skipped(
             &run,

@@ -5,6 +5,7 @@
 mod common;
 mod errors;
 mod grading;
+mod ignored;
 mod interrupts;
 mod live;
 #[path = "../common/processes.rs"]
