@@ -1,6 +1,7 @@
 //! Grading: the evidence against what is expected, evidence first.
 
 mod calls;
+mod circumstances;
 mod evidence;
 pub(crate) mod graders;
 mod limits;

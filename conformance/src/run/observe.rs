@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use fixtures::document::task::{CallExpectation, CallGroup, Expectation, Grader, Limit, Task};
+use fixtures::document::task::{
+    CallExpectation, CallGroup, Expectation, Grader, Limit, Task, TextExpectation,
+};
 use fixtures::document::{Json, PathGlob};
 use fixtures::journal::fold::Fold;
 use fixtures::redact::Redactor;
@@ -247,12 +249,14 @@ fn redact(expect: &mut Expectation, redactor: &Redactor) {
             CallGroup::One(call) => std::slice::from_mut(call),
             CallGroup::Unordered(group) => &mut group.unordered,
         };
-        for CallExpectation { arguments, args, .. } in calls {
+        for CallExpectation { arguments, args, stdin, environment, .. } in calls {
             *arguments = arguments.as_ref().map(|it| redactor.object(it));
             *args = args.as_ref().map(|it| redactor.argv(it));
+            redact_circumstances(stdin, environment, redactor);
         }
     }
-    for Limit { arguments, args, args_contain, .. } in &mut expect.limits {
+    for Limit { arguments, args, args_contain, stdin, environment, .. } in &mut expect.limits {
+        redact_circumstances(stdin, environment, redactor);
         *arguments = arguments.as_ref().map(|it| redactor.object(it));
         *args = args.as_ref().map(|it| redactor.argv(it));
         for text in args_contain {
@@ -261,5 +265,18 @@ fn redact(expect: &mut Expectation, redactor: &Redactor) {
     }
     for alternative in &mut expect.any_of {
         redact(alternative, redactor);
+    }
+}
+
+fn redact_circumstances(
+    stdin: &mut Option<TextExpectation>,
+    environment: &mut BTreeMap<String, String>,
+    redactor: &Redactor,
+) {
+    if let Some(TextExpectation::Equals(text) | TextExpectation::Contains(text)) = stdin {
+        *text = redactor.text(text).into_owned();
+    }
+    for (name, value) in environment {
+        *value = redactor.environment_value(name, value).into_owned();
     }
 }

@@ -1,6 +1,7 @@
 //! `agent-conformance run` and `grade` through real processes.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod circumstances;
 #[path = "../common/mod.rs"]
 mod common;
 mod errors;
