@@ -6,7 +6,7 @@ use fixtures::document::{CliOutcome, Executable, OnUnmatched, Stdout};
 use fixtures::engine::command::{self, Command, CommandDecision};
 use fixtures::journal::record::{Cancellation, Event};
 use fixtures::journal::{JournalError, LOCK_PATIENCE, Refusal, back_off};
-use fixtures::matching::command::{Invocation, wants_stdin};
+use fixtures::matching::command::Invocation;
 use fixtures::session::{Payloads, Session};
 use rustix::stdio::{stderr, stdout};
 
@@ -68,7 +68,7 @@ fn answer(name: &str, directory: &std::path::Path) -> Result<u8, End> {
     }
     let executable: Executable = session.executable(name)?;
     let deadline = call::deadline(&session, start);
-    let stdin = match wants_stdin(&executable.responses).then(|| call::read_stdin(deadline)) {
+    let stdin = match executable.reads_stdin().then(|| call::read_stdin(deadline)) {
         None => None,
         Some(Ok(bytes)) => Some(bytes),
         Some(Err(Unread::Deadline)) => return Err(End::Silent(LATE)),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
+use fixtures::document::PathGlob;
 use globset::GlobMatcher;
 
 use crate::run::select::{self, Fraction};
@@ -329,6 +330,9 @@ pub(crate) struct RunArgs {
     /// Leave out the twins, which show that a case can be passed without its fault.
     #[arg(long)]
     pub(crate) no_twin: bool,
+    /// Changes at these paths of the workspace are no side effects; may be given several times.
+    #[arg(long, value_name = "GLOB", value_parser = PathGlob::parse)]
+    pub(crate) ignore: Vec<PathGlob>,
     /// Write DIR/results.json.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use fixtures::client::Shape;
-use globset::{Glob, GlobSet, GlobSetBuilder};
+use fixtures::document::PathGlob;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -239,12 +239,12 @@ impl Adapter {
     }
 
     /// The paths of the workspace that are the harness's own.
-    pub(crate) fn ignored(&self) -> Result<GlobSet, String> {
-        let mut globs = GlobSetBuilder::new();
-        for path in &self.ignore.paths {
-            globs.add(Glob::new(path).map_err(|error| format!("`ignore.paths`: {error}"))?);
-        }
-        globs.build().map_err(|error| format!("`ignore.paths`: {error}"))
+    pub(crate) fn ignored(&self) -> Result<Vec<PathGlob>, String> {
+        let globs = self.ignore.paths.iter();
+        let globs = globs.map(|text| {
+            PathGlob::parse(text).map_err(|reason| format!("`ignore.paths`: `{text}`: {reason}"))
+        });
+        globs.collect()
     }
 }
 

@@ -1,15 +1,16 @@
 //! `calls`: the whole story of the operations that it names, in order.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fixtures::document::task::{
     self, CallExpectation, CallGroup, CallOutcome, Expectation, Violates,
 };
-use fixtures::journal::record::Reason;
+use fixtures::journal::record::{ReadText, Reason};
 use fixtures::matching::equal;
 use serde_json::{Map, Value};
 
 use super::Evidence;
+use super::circumstances::{self, Asked, Circumstances};
 use crate::results::{Event, Record, Violation};
 
 /// One attempt, as far as it is judged.
@@ -21,6 +22,12 @@ pub(crate) struct Call {
     pub(crate) operation: String,
     /// The argument object or vector, redacted.
     pub(crate) arguments: Value,
+    /// What a command read, where it did.
+    pub(crate) stdin: Option<ReadText>,
+    /// Where a command ran, relative to the workspace.
+    pub(crate) cwd: Option<String>,
+    /// The variables that are on record.
+    pub(crate) environment: BTreeMap<String, Option<String>>,
     pub(crate) outcome: CallOutcome,
     /// The response that owned it, if one did.
     pub(crate) response: Option<usize>,
@@ -42,6 +49,9 @@ impl Call {
             outcome: outcome(event),
             operation: task::operation(event.tool_name.as_deref(), event.command.as_deref()),
             arguments: event.args.value(),
+            stdin: event.stdin.clone(),
+            cwd: event.cwd.clone(),
+            environment: event.environment.clone(),
             response: usize::try_from(event.response_index).ok(),
             is_fault: event.fault,
             began_ms: record.began_ms.get(&event.sequence).copied().unwrap_or_default(),
@@ -95,20 +105,23 @@ pub(super) fn check(
     let named: BTreeSet<String> = expected().map(CallExpectation::operation).collect();
     let story: Vec<&Call> =
         evidence.calls.iter().filter(|call| named.contains(&call.operation)).collect();
-    let mut next = 0;
+    let (mut next, mut is_told) = (0, false);
     for (index, group) in groups.iter().enumerate() {
         let wanted = members(group);
         let given = &story[next.min(story.len())..story.len().min(next + wanted.len())];
         if let Some(missing) = unpaired(wanted, given, &story) {
             let place = format!("{place}[{index}]");
-            let actual = given.iter().map(|call| call.told()).collect::<Vec<_>>().join(", ");
+            let told_of =
+                |call: &&Call| call.told() + &circumstances::actual(&asked(missing, call, &story));
+            let actual = given.iter().map(told_of).collect::<Vec<_>>().join(", ");
             let actual = if actual.is_empty() { "no further call".to_owned() } else { actual };
             found.push(Violation::new(Violates::Evidence, place, told(missing), actual));
-            return;
+            is_told = true;
+            break;
         }
         next += wanted.len();
     }
-    if let Some(extra) = story.get(next) {
+    if let Some(extra) = story.get(next).filter(|_| !is_told) {
         let expected = "no further call of these operations";
         found.push(Violation::new(Violates::Evidence, place, expected, extra.told()));
     }
@@ -170,17 +183,24 @@ fn place(
 }
 
 fn fits(wanted: &CallExpectation, call: &Call, story: &[&Call]) -> bool {
-    let is_named = wanted.operation() == call.operation;
-    is_named && wanted.result == call.outcome && has_arguments(wanted, call) && {
-        let before = story.iter().rev();
-        let mut before =
-            before.filter(|it| it.operation == call.operation && it.sequence < call.sequence);
-        let took = before.next().map(|before| call.began_ms - before.began_ms);
-        wanted.gap_ms.zip(took).is_none_or(|(gap, took)| {
-            gap.at_least.is_none_or(|least| took >= least as f64)
-                && gap.at_most.is_none_or(|most| took <= most as f64)
-        })
+    wanted.operation() == call.operation
+        && wanted.result == call.outcome
+        && has_arguments(wanted, call)
+        && asked(wanted, call, story).iter().all(|it| it.holds)
+}
+
+/// What is asked of a call of that operation beside its arguments and its result.
+fn asked(wanted: &CallExpectation, call: &Call, story: &[&Call]) -> Vec<Asked> {
+    if wanted.operation() != call.operation {
+        return Vec::new();
     }
+    let before = story.iter().rev();
+    let mut before =
+        before.filter(|it| it.operation == call.operation && it.sequence < call.sequence);
+    let took = before.next().map(|before| call.began_ms - before.began_ms);
+    let mut asked = Circumstances::from(wanted).of(Some(call));
+    asked.extend(wanted.gap_ms.map(|gap| circumstances::gap(gap, took)));
+    asked
 }
 
 /// Whether a call has the arguments that are wanted, which are redacted as its own.
@@ -198,12 +218,22 @@ pub(super) fn are_arguments(
 }
 
 fn told(wanted: &CallExpectation) -> String {
-    let arguments = match (&wanted.arguments, &wanted.args) {
+    let mut asked = Circumstances::from(wanted).of(None);
+    asked.extend(wanted.gap_ms.map(|gap| circumstances::gap(gap, None)));
+    let arguments = arguments_told(wanted.arguments.as_ref(), wanted.args.as_ref());
+    let (operation, result) = (wanted.operation(), named(wanted.result));
+    format!("{operation}{arguments} ({result}){}", circumstances::expected(&asked))
+}
+
+pub(super) fn arguments_told(
+    arguments: Option<&Map<String, Value>>,
+    args: Option<&Vec<String>>,
+) -> String {
+    match (arguments, args) {
         (Some(arguments), _) => format!(" {}", Value::Object(arguments.clone())),
         (None, Some(args)) => format!(" {}", Value::from(args.clone())),
         (None, None) => String::new(),
-    };
-    format!("{}{arguments} ({})", wanted.operation(), named(wanted.result))
+    }
 }
 
 /// The value that a pointer leads to is one in all calls of the operation.

@@ -4,7 +4,8 @@ use fixtures::document::task::{Limit, Violates};
 use serde_json::Value;
 
 use super::Evidence;
-use super::calls::{Call, are_arguments, named};
+use super::calls::{Call, are_arguments, arguments_told, named};
+use super::circumstances::{self, Circumstances};
 use crate::results::Violation;
 
 pub(super) fn check(
@@ -25,7 +26,11 @@ pub(super) fn check(
         Some(true) => "any operation".to_owned(),
         _ => limit.operation(),
     };
-    let expected = format!("{expected} calls of {what}{result}");
+    let arguments = arguments_told(limit.arguments.as_ref(), limit.args.as_ref());
+    let texts = limit.args_contain.iter().map(|text| format!(" that contain `{text}`"));
+    let texts = texts.collect::<Vec<_>>().join(" and");
+    let circumstances = circumstances::expected(&Circumstances::from(limit).of(None));
+    let expected = format!("{expected} calls of {what}{arguments}{texts}{result}{circumstances}");
     found.push(Violation::new(Violates::Evidence, place, expected, counted.to_string()));
 }
 
@@ -36,6 +41,7 @@ fn counts(limit: &Limit, call: &Call) -> bool {
         && are_arguments(limit.arguments.as_ref(), limit.args.as_ref(), call)
         && contains
         && limit.result.is_none_or(|result| result == call.outcome)
+        && Circumstances::from(limit).of(Some(call)).iter().all(|it| it.holds)
 }
 
 /// Whether a text occurs in some string, number or key of a value.

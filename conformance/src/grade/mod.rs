@@ -1,10 +1,13 @@
 //! Grading: the evidence against what is expected, evidence first.
 
 mod calls;
+mod circumstances;
 mod evidence;
 pub(crate) mod graders;
 mod limits;
 mod outcome;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use fixtures::document::task::{Expectation, Violates};
 
@@ -45,26 +48,39 @@ fn own(expect: &Expectation, evidence: &Evidence<'_>, place: &str) -> Vec<Violat
     found
 }
 
-/// Changes that no expectation names.
+/// Changes that no expectation names: one violation for all that came with a new directory.
 fn side_effects(expects: &[&Expectation], evidence: &Evidence<'_>, place: &str) -> Vec<Violation> {
     let names = |path: &str| {
         expects.iter().filter_map(|it| it.files.as_ref()).any(|files| files.contains_key(path))
     };
-    let unexpected = |change: &&Change| !names(&change.path);
-    evidence
-        .changes()
-        .filter(unexpected)
-        .map(|change| {
-            let what = match change.kind {
-                ChangeKind::Created => "was made",
-                ChangeKind::Deleted => "was deleted",
-                ChangeKind::Modified | ChangeKind::Unchanged => "was changed",
-            };
-            let rule = if change.path.starts_with('/') { "forbid" } else { "files" };
-            let (place, actual) = (format!("{place}.{rule}"), format!("`{}` {what}", change.path));
-            Violation::new(Violates::SideEffect, place, "no other change", actual)
-        })
-        .collect()
+    let unexpected: Vec<&Change> =
+        evidence.changes().filter(|it| !it.ignored && !names(&it.path)).collect();
+    let mut made: BTreeMap<&str, usize> = BTreeMap::new();
+    for directory in unexpected.iter().filter_map(|it| it.new_directory.as_deref()) {
+        *made.entry(directory).or_default() += 1;
+    }
+    let (mut found, mut told) = (Vec::new(), BTreeSet::new());
+    for change in unexpected {
+        let directory = change.new_directory.as_deref().map(|it| (it, made[it]));
+        let actual = match directory {
+            Some((directory, 2..)) if !told.insert(directory) => continue,
+            Some((directory, count @ 2..)) => format!("`{directory}/` was made, {count} entries"),
+            _ => what_became_of(change),
+        };
+        let rule = if change.path.starts_with('/') { "forbid" } else { "files" };
+        let place = format!("{place}.{rule}");
+        found.push(Violation::new(Violates::SideEffect, place, "no other change", actual));
+    }
+    found
+}
+
+fn what_became_of(change: &Change) -> String {
+    let what = match change.kind {
+        ChangeKind::Created => "was made",
+        ChangeKind::Deleted => "was deleted",
+        ChangeKind::Modified | ChangeKind::Unchanged => "was changed",
+    };
+    format!("`{}` {what}", change.path)
 }
 
 #[cfg(test)]

@@ -1,7 +1,10 @@
 //! Each check, with evidence that violates it and nothing else.
 #![allow(clippy::unwrap_used)]
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use fixtures::document::task::{CallOutcome, Expectation, Violates};
+use fixtures::journal::record::ReadText;
 use serde_json::{Value, json};
 
 use super::{Call, Evidence, grade};
@@ -13,6 +16,9 @@ fn call(operation: &str, arguments: Value, outcome: CallOutcome, began_ms: u64) 
         sequence: began_ms,
         operation: operation.to_owned(),
         arguments,
+        stdin: None,
+        cwd: None,
+        environment: BTreeMap::new(),
         outcome,
         response: Some(0),
         is_fault: false,
@@ -36,11 +42,238 @@ fn file(path: &str, kind: ChangeKind, text: &str) -> Change {
         sha256: None,
         content: Some(text.to_owned()),
         content_base64: None,
+        new_directory: None,
+        ignored: false,
     }
 }
 
 fn made(path: &str) -> Change {
     file(path, ChangeKind::Created, "")
+}
+
+/// Every field of an expected call, violated alone: the message has both values.
+#[test]
+fn what_is_violated_is_told_with_both_values() {
+    let command = |members: Value| {
+        let mut wanted = json!({"command": "gh", "result": "success"});
+        wanted.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+        wanted
+    };
+    let gh = || Call {
+        stdin: Some(ReadText::Whole("given\n".to_owned())),
+        cwd: Some("given".to_owned()),
+        environment: BTreeMap::from([("E".to_owned(), Some("given".to_owned()))]),
+        ..call("command:gh", json!(["given"]), CallOutcome::Success, 20)
+    };
+    let before = || call("command:gh", json!(["given"]), CallOutcome::Success, 5);
+    let large = "x".repeat(70_000);
+    let head = |text: &str| Call { stdin: Some(ReadText::of(text)), ..gh() };
+    let error = || call("s.t", json!({"w": "given"}), CallOutcome::Error, 1);
+    let wanted = "wanted";
+    let cases = [
+        (
+            "command",
+            json!([{"command": "other", "result": "success"}]),
+            vec![gh()],
+            "command:other",
+            "no further call",
+        ),
+        (
+            "tool",
+            json!([{"tool": "s.u", "result": "error"}, {"tool": "s.t", "result": "error"}]),
+            vec![error()],
+            "s.u (error)",
+            "s.t {",
+        ),
+        (
+            "arguments",
+            json!([{"tool": "s.t", "arguments": {"w": wanted}, "result": "error"}]),
+            vec![error()],
+            "\"wanted\"",
+            "\"given\"",
+        ),
+        (
+            "args",
+            json!([command(json!({"args": [wanted]}))]),
+            vec![gh()],
+            "[\"wanted\"]",
+            "[\"given\"]",
+        ),
+        (
+            "result",
+            json!([command(json!({"result": "killed"}))]),
+            vec![gh()],
+            "(killed)",
+            "(success)",
+        ),
+        (
+            "stdin",
+            json!([command(json!({"stdin": {"equals": wanted}}))]),
+            vec![gh()],
+            "stdin \"wanted\"",
+            "stdin \"given\\n\"",
+        ),
+        (
+            "stdin",
+            json!([command(json!({"stdin": {"contains": wanted}}))]),
+            vec![gh()],
+            "stdin with \"wanted\"",
+            "stdin \"given\\n\"",
+        ),
+        (
+            "stdin",
+            json!([command(json!({"stdin": {"matches": "want.d"}}))]),
+            vec![gh()],
+            "stdin that matches `want.d`",
+            "stdin \"given\\n\"",
+        ),
+        (
+            "stdin",
+            json!([command(json!({"stdin": {"equals": large}}))]),
+            vec![head(&format!("{large}y"))],
+            "stdin \"xxx",
+            "stdin \"xxx",
+        ),
+        (
+            "stdin",
+            json!([command(json!({"stdin": {"equals": wanted}}))]),
+            vec![Call { stdin: None, ..gh() }],
+            "\"wanted\"",
+            "stdin unread",
+        ),
+        (
+            "cwd",
+            json!([command(json!({"cwd": "wanted"}))]),
+            vec![gh()],
+            "cwd `wanted`",
+            "cwd `given`",
+        ),
+        (
+            "environment",
+            json!([command(json!({"environment": {"E": wanted}}))]),
+            vec![gh()],
+            "environment E \"wanted\"",
+            "environment E \"given\"",
+        ),
+        (
+            "environment",
+            json!([command(json!({"environment": {"F": wanted}}))]),
+            vec![gh()],
+            "environment F \"wanted\"",
+            "environment F not set",
+        ),
+        (
+            "gap_ms",
+            json!([command(json!({})), command(json!({"gap_ms": {"at_least": 16}}))]),
+            vec![before(), gh()],
+            "gap_ms at least 16",
+            "gap_ms 15",
+        ),
+        (
+            "gap_ms",
+            json!([command(json!({})), command(json!({"gap_ms": {"at_least": 1, "at_most": 14}}))]),
+            vec![before(), gh()],
+            "gap_ms at least 1 and at most 14",
+            "gap_ms 15",
+        ),
+        (
+            "same",
+            json!([command(json!({})), command(json!({"same": ["/0"]}))]),
+            vec![Call { arguments: json!(["first"]), ..before() }, gh()],
+            "the same `/0`",
+            "\"first\", then \"given\"",
+        ),
+        // All of them at once.
+        (
+            "stdin",
+            json!([command(
+                json!({"stdin": {"equals": wanted}, "cwd": "wanted", "environment": {"E": wanted}})
+            )]),
+            vec![gh()],
+            "with stdin \"wanted\", cwd `wanted`, environment E \"wanted\"",
+            "with stdin \"given\\n\", cwd `given`, environment E \"given\"",
+        ),
+    ];
+    for (field, expected_calls, calls, expected, actual) in &cases {
+        let expect: Expectation =
+            serde_json::from_str(&json!({"calls": expected_calls}).to_string()).unwrap();
+        let record = record();
+        let mut evidence = Evidence::of(&record);
+        evidence.calls.clone_from(calls);
+        let found = grade(&expect, &evidence, "expect");
+        let [violation] = &*found else { panic!("{field}: {found:?}") };
+        assert!(violation.expected.contains(expected), "{field}: {violation:?}");
+        assert!(violation.actual.contains(actual), "{field}: {violation:?}");
+    }
+    let schema: Value = serde_json::from_str(fixtures::SCHEMA).unwrap();
+    let fields = schema["$defs"]["expected_call"]["properties"].as_object().unwrap();
+    let told: BTreeSet<&str> = cases.iter().map(|case| case.0).collect();
+    let fields: BTreeSet<&str> = fields.keys().map(String::as_str).collect();
+    assert_eq!(told, fields, "every field has a case");
+}
+
+#[test]
+fn what_a_command_read_and_where_it_ran_is_held_to() {
+    let large = "é".repeat(40_000);
+    let gh = |stdin: &str| Call {
+        stdin: Some(ReadText::of(stdin)),
+        cwd: Some("packages/app".to_owned()),
+        environment: BTreeMap::from([("E".to_owned(), Some("1".to_owned()))]),
+        ..call("command:gh", json!([]), CallOutcome::Success, 1)
+    };
+    for (given, members) in [
+        (
+            "a\n",
+            json!({"stdin": {"equals": "a\n"}, "cwd": "packages/app", "environment": {"E": "1"}}),
+        ),
+        ("xay", json!({"stdin": {"contains": "a"}, "cwd": "./packages/app/"})),
+        ("xay", json!({"stdin": {"matches": "^x.y$"}})),
+        (&large, json!({"stdin": {"equals": large}})),
+        (&large, json!({"stdin": {"contains": "é"}})),
+    ] {
+        for key in ["calls", "limits"] {
+            let mut wanted = json!({"command": "gh"});
+            wanted.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+            let more =
+                if key == "calls" { ("result", json!("success")) } else { ("exactly", json!(1)) };
+            wanted[more.0] = more.1;
+            assert_eq!(graded(&json!({key: [wanted]}), &[gh(given)], vec![]), [""; 0], "{wanted}");
+        }
+    }
+}
+
+/// A file that came with a directory.
+fn inside(directory: &str, path: &str) -> Change {
+    Change { new_directory: Some(directory.to_owned()), ..made(path) }
+}
+
+#[test]
+fn what_came_with_a_directory_is_told_once_and_what_is_ignored_never() {
+    let changes = vec![
+        inside(".git", ".git/HEAD"),
+        inside(".git", ".git/config"),
+        inside(".git", ".git/objects/a"),
+        inside("named", "named/report.txt"),
+        inside("named", "named/other"),
+        inside("one", "one/a"),
+        Change { ignored: true, ..inside("one", "one/b") },
+        Change { ignored: true, ..made("x.log") },
+        made("y.log"),
+    ];
+    let expect = json!({"files": {"named/report.txt": {"equals": ""}}});
+    let expect: Expectation = serde_json::from_str(&expect.to_string()).unwrap();
+    let record = Record { changes, ..record() };
+    let found = grade(&expect, &Evidence::of(&record), "expect");
+    let told: Vec<&str> = found.iter().map(|it| it.actual.as_str()).collect();
+    assert_eq!(
+        told,
+        [
+            "`.git/` was made, 3 entries",
+            "`named/other` was made",
+            "`one/a` was made",
+            "`y.log` was made"
+        ]
+    );
 }
 
 /// Violations as `kind place`.

@@ -1,7 +1,9 @@
 //! One attempt, as results have it.
 
+use std::collections::BTreeMap;
+
 use fixtures::document::Json;
-use fixtures::journal::record::Reason;
+use fixtures::journal::record::{ReadText, Reason};
 use serde::Deserialize;
 
 use super::Record;
@@ -13,6 +15,10 @@ pub(crate) struct Event {
     pub(crate) tool_name: Option<String>,
     pub(crate) command: Option<String>,
     pub(crate) args: Json,
+    pub(crate) stdin: Option<ReadText>,
+    pub(crate) cwd: Option<String>,
+    #[serde(default)]
+    pub(crate) environment: BTreeMap<String, Option<String>>,
     pub(crate) success: Option<bool>,
     pub(crate) result: Option<Json>,
     pub(crate) error: Option<String>,

@@ -232,6 +232,12 @@ pub(crate) struct Change {
     /// A file's bytes, where they are no text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) content_base64: Option<String>,
+    /// The outermost directory above it that was not there before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) new_directory: Option<String>,
+    /// Whether the task or the user says that it is not the agent's own doing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) ignored: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,8 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use globset::GlobSet;
-
+use fixtures::document::PathGlob;
 use fixtures::document::task::{Action, SelfTest, Task};
 use fixtures::session::Session;
 
@@ -48,7 +47,7 @@ pub(crate) struct Hired {
     /// Whether a scripted model has it play the good script of each case.
     pub(crate) is_scripted: bool,
     /// What its harness writes into the workspace.
-    pub(crate) ignored: GlobSet,
+    pub(crate) ignored: Vec<PathGlob>,
 }
 
 impl Hired {
@@ -210,10 +209,10 @@ impl Agent<'_> {
     }
 
     /// What an adapter knows to be the harness's own in the workspace.
-    pub(super) fn ignored(&self) -> Option<&GlobSet> {
+    pub(super) fn ignored(&self) -> &[PathGlob] {
         match self {
-            Agent::Adapter(hired) => Some(&hired.ignored),
-            _ => None,
+            Agent::Adapter(hired) => &hired.ignored,
+            Agent::Scripted(_) | Agent::Command(_) | Agent::Acp { .. } => &[],
         }
     }
 

@@ -14,6 +14,7 @@ mod tries;
 use std::path::Path;
 use std::time::Duration;
 
+use fixtures::document::PathGlob;
 use fixtures::document::task::Task;
 
 use crate::case::{self, Case};
@@ -97,7 +98,7 @@ fn conduct(args: &RunArgs) -> Result<Exit, String> {
     let play = |index: usize, crew: &Crew| -> Result<Played, String> {
         let planned = plan[index];
         let place = folder.made(index, planned);
-        let record = played(planned, agent, timeout, &place, crew);
+        let record = played(planned, agent, timeout, &args.ignore, &place, crew);
         let is_kept = args.keep_sessions || (record.wiring_error.is_some() && !args.clean);
         if !is_kept {
             remove(&place);
@@ -154,6 +155,7 @@ fn played(
     planned: Planned<'_>,
     agent: Option<Agent<'_>>,
     timeout: Duration,
+    ignored: &[PathGlob],
     place: &Path,
     crew: &Crew,
 ) -> Record {
@@ -165,7 +167,8 @@ fn played(
     };
     let given = agent;
     let agent = agent.unwrap_or(Agent::Scripted(script.unwrap_or_default()));
-    let run = Run { case, task, trial, twin, agent, timeout };
+    let ignored = ignored.iter().chain(agent.ignored()).cloned().collect();
+    let run = Run { case, task, trial, twin, agent, timeout, ignored };
     if is_scripted && script.is_none() {
         return play::skipped(
             &run,

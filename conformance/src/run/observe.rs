@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use fixtures::document::Json;
-use fixtures::document::task::{CallExpectation, CallGroup, Expectation, Grader, Limit, Task};
+use fixtures::document::task::{
+    CallExpectation, CallGroup, Expectation, Grader, Limit, Task, TextExpectation,
+};
+use fixtures::document::{Json, PathGlob};
 use fixtures::journal::fold::Fold;
 use fixtures::redact::Redactor;
 use serde::Serialize;
@@ -83,6 +85,7 @@ pub(super) fn changes(
     before: &Snapshot,
     after: &Snapshot,
     named: &BTreeSet<&str>,
+    ignored: &[PathGlob],
 ) -> Vec<Change> {
     let mut kept = 0;
     let mut content = |path: &str, change: &mut Change| {
@@ -120,12 +123,23 @@ pub(super) fn changes(
     }
     changes.sort_by(|a, b| a.path.cmp(&b.path));
     for change in &mut changes {
+        if change.kind == ChangeKind::Created {
+            change.new_directory = new_directory(&change.path, before);
+        }
+        change.ignored = change.kind != ChangeKind::Unchanged
+            && ignored.iter().any(|it| it.covers(&change.path));
         if change.entry == EntryType::File && change.kind != ChangeKind::Deleted {
             let path = change.path.clone();
             content(&path, change);
         }
     }
     changes
+}
+
+/// The outermost directory above a path that was not there before.
+fn new_directory(path: &str, before: &Snapshot) -> Option<String> {
+    let mut above = path.match_indices('/').map(|(end, _)| &path[..end]);
+    above.find(|it| !before.contains_key(*it)).map(str::to_owned)
 }
 
 /// A forbidden path that is not as before.
@@ -146,6 +160,8 @@ pub(super) fn touched(path: &Path, before: Option<&Snapshot>, after: Option<&Sna
         sha256: None,
         content: None,
         content_base64: None,
+        new_directory: None,
+        ignored: false,
     }
 }
 
@@ -165,7 +181,16 @@ fn of_entry(path: &str, kind: ChangeKind, entry: &Entry) -> Change {
         _ => None,
     };
     let (path, entry) = (path.to_owned(), entry_type(entry));
-    Change { path, kind, entry, sha256, content: None, content_base64: None }
+    Change {
+        path,
+        kind,
+        entry,
+        sha256,
+        content: None,
+        content_base64: None,
+        new_directory: None,
+        ignored: false,
+    }
 }
 
 fn entry_type(entry: &Entry) -> EntryType {
@@ -224,12 +249,14 @@ fn redact(expect: &mut Expectation, redactor: &Redactor) {
             CallGroup::One(call) => std::slice::from_mut(call),
             CallGroup::Unordered(group) => &mut group.unordered,
         };
-        for CallExpectation { arguments, args, .. } in calls {
+        for CallExpectation { arguments, args, stdin, environment, .. } in calls {
             *arguments = arguments.as_ref().map(|it| redactor.object(it));
             *args = args.as_ref().map(|it| redactor.argv(it));
+            redact_circumstances(stdin, environment, redactor);
         }
     }
-    for Limit { arguments, args, args_contain, .. } in &mut expect.limits {
+    for Limit { arguments, args, args_contain, stdin, environment, .. } in &mut expect.limits {
+        redact_circumstances(stdin, environment, redactor);
         *arguments = arguments.as_ref().map(|it| redactor.object(it));
         *args = args.as_ref().map(|it| redactor.argv(it));
         for text in args_contain {
@@ -238,5 +265,18 @@ fn redact(expect: &mut Expectation, redactor: &Redactor) {
     }
     for alternative in &mut expect.any_of {
         redact(alternative, redactor);
+    }
+}
+
+fn redact_circumstances(
+    stdin: &mut Option<TextExpectation>,
+    environment: &mut BTreeMap<String, String>,
+    redactor: &Redactor,
+) {
+    if let Some(TextExpectation::Equals(text) | TextExpectation::Contains(text)) = stdin {
+        *text = redactor.text(text).into_owned();
+    }
+    for (name, value) in environment {
+        *value = redactor.environment_value(name, value).into_owned();
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use fixtures::document::task::{Expectation, Task};
-use fixtures::document::{Document, faulted_responses, without_faults};
+use fixtures::document::{Document, PathGlob, faulted_responses, without_faults};
 use fixtures::journal::record::SessionEnd;
 use fixtures::redact::Redactor;
 
@@ -34,6 +34,18 @@ pub(crate) struct Run<'a> {
     pub(crate) twin: bool,
     pub(crate) agent: Agent<'a>,
     pub(crate) timeout: Duration,
+    /// Paths of the workspace that are not the agent's own doing, beside the task's.
+    pub(crate) ignored: Vec<PathGlob>,
+}
+
+impl Run<'_> {
+    /// All paths of the workspace that are not the agent's own doing.
+    fn ignored(&self, task: &Task) -> Result<Vec<PathGlob>, String> {
+        let own = task.ignore.iter().map(|text| {
+            PathGlob::parse(text).map_err(|reason| format!("`ignore: [{text}]`: {reason}"))
+        });
+        self.ignored.iter().cloned().map(Ok).chain(own).collect()
+    }
 }
 
 /// Plays a run in `folder`, which is empty and the run's own, and judges it.
@@ -157,8 +169,9 @@ fn observed(
     record.command_invocations = observe::events(&fold.command_invocations());
     record.began_ms = observe::began(&fold);
     record.contacts = observe::contacts(&fold);
-    record.changes =
-        observe::changes(&wired.workspace, &wired.before, &after, &observe::named(task));
+    let named = observe::named(task);
+    let ignored = run.ignored(task)?;
+    record.changes = observe::changes(&wired.workspace, &wired.before, &after, &named, &ignored);
     for (path, before) in forbidden.iter().zip(&kept) {
         let after = workspace::state(path)?;
         if after != *before {

@@ -11,6 +11,7 @@ use fixtures::document::{Document, Executable, OnUnmatched};
 use fixtures::session::Session;
 
 use super::tries;
+use crate::grade;
 use crate::results::{Mode, Modes};
 use crate::wiring;
 use crate::workspace;
@@ -55,7 +56,8 @@ impl Failed {
 }
 
 /// The mocks that hold for a task: its own lists replace the document's. A
-/// command that is limited and not mocked gets a shim that refuses.
+/// command that is limited and not mocked gets a shim that refuses, and what is
+/// expected of the circumstances of a call is recorded.
 pub(crate) fn effective(document: &Document, task: &Task, expect: &Expectation) -> Document {
     let mut document = document.clone();
     if let Some(mocks) = &task.mcp_mocks {
@@ -64,17 +66,24 @@ pub(crate) fn effective(document: &Document, task: &Task, expect: &Expectation) 
     if let Some(mocks) = &task.command_mocks {
         document.command_mocks.clone_from(mocks);
     }
-    let limits = expect.any_of.iter().chain([expect]).flat_map(|it| &it.limits);
-    for name in limits.filter_map(|limit| limit.command.as_ref()) {
+    let limits = || expect.any_of.iter().chain([expect]).flat_map(|it| &it.limits);
+    for name in limits().filter_map(|limit| limit.command.as_ref()) {
         if !document.command_mocks.iter().any(|mock| mock.name.eq_ignore_ascii_case(name)) {
-            document.command_mocks.push(Executable {
-                name: name.clone(),
-                expect_calls: None,
-                on_unmatched: OnUnmatched::Fail,
-                explain: false,
-                responses: Vec::new(),
-            });
+            document.command_mocks.push(Executable::refusing(name.clone()));
         }
+    }
+    let calls = grade::required(expect);
+    let calls = calls.map(|it| (&it.command, it.stdin.is_some(), &it.environment));
+    let limited = limits().map(|it| (&it.command, it.stdin.is_some(), &it.environment));
+    for (name, asks_stdin, environment) in calls.chain(limited) {
+        let mocks = &mut document.command_mocks;
+        let Some(mock) = mocks.iter_mut().find(|mock| Some(&mock.name) == name.as_ref()) else {
+            continue;
+        };
+        mock.record_stdin |= asks_stdin && mock.on_unmatched == OnUnmatched::Fail;
+        let known = mock.record_environment.clone();
+        let new = environment.keys().filter(|name| !known.contains(name));
+        mock.record_environment.extend(new.cloned());
     }
     document
 }

@@ -137,6 +137,7 @@ impl Trial<'_> {
             twin,
             agent: Agent::Scripted(&self.script),
             timeout: TIMEOUT,
+            ignored: Vec::new(),
         };
         let record = play::play(&run, folder, crew);
         // What cannot be removed now goes with the folder around it.

@@ -1,11 +1,13 @@
 //! `agent-conformance run` and `grade` through real processes.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod circumstances;
 #[path = "../common/mod.rs"]
 mod common;
 mod contact;
 mod errors;
 mod grading;
+mod ignored;
 mod interrupts;
 mod live;
 #[path = "../common/processes.rs"]
