@@ -88,20 +88,25 @@ fn has_events(adapter: &Adapter) -> bool {
 
 /// The table of the documentation.
 fn markdown(adapters: &[Adapter]) -> String {
-    let mut text = "| agent | `--agent` | verified with | door | events | known gaps |\n\
-                    |---|---|---|---|---|---|\n"
-        .to_owned();
+    let yes = |is_so: bool| if is_so { "yes" } else { "no" };
+    let mut text =
+        "| agent | `--agent` | verified with | door | MCP | commands | events | known gaps |\n\
+         |---|---|---|---|---|---|---|---|\n"
+            .to_owned();
     for adapter in adapters {
-        let verified = adapter.verified.as_deref().unwrap_or("not verified");
-        let events = if has_events(adapter) { "yes" } else { "no" };
-        let gaps = adapter.gaps.join(" ").replace('|', "\\|");
+        let verified = adapter.verified.as_deref().unwrap_or("*not verified*");
+        let is_acp = adapter.door == adapter::Door::Acp;
         // A string takes any text.
         let _ = writeln!(
             text,
-            "| {} | `{}` | {verified} | {} | {events} | {gaps} |",
+            "| {} | `{}` | {verified} | {} | {} | {} | {} | {} |",
             adapter.title,
             adapter.name,
-            adapter.door.name()
+            adapter.door.name(),
+            yes(is_acp || adapter.mcp.is_some()),
+            yes(is_acp || adapter.shell.is_some()),
+            yes(has_events(adapter)),
+            adapter.gaps.join(" ").replace('|', "\\|"),
         );
     }
     text

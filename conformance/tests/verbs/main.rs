@@ -1,6 +1,7 @@
-//! `check`, `list` and `wire` through real processes.
+//! `agents`, `check`, `list` and `wire` through real processes.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod agents;
 mod check;
 #[path = "../common/mod.rs"]
 mod common;
