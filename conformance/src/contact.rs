@@ -266,7 +266,7 @@ fn surplus(attempts: &[&Call], calls: &[&AgentCall]) -> Vec<u64> {
             How::Failed | How::Refused => it.outcome != CallOutcome::Success,
             How::Unknown => true,
         };
-        let place = left.iter().rposition(|it| is_told(it)).unwrap_or(left.len() - 1);
+        let place = left.iter().rposition(is_told).unwrap_or(left.len() - 1);
         left.remove(place);
     }
     left.iter().map(|it| it.sequence).collect()
