@@ -68,13 +68,14 @@ fn answer(name: &str, directory: &std::path::Path) -> Result<u8, End> {
     }
     let executable: Executable = session.executable(name)?;
     let deadline = call::deadline(&session, start);
-    let stdin = match executable.reads_stdin().then(|| call::read_stdin(deadline)) {
+    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+    let reads_stdin = command::reads_stdin(&executable, &arguments);
+    let stdin = match reads_stdin.then(|| call::read_stdin(deadline)) {
         None => None,
         Some(Ok(bytes)) => Some(bytes),
         Some(Err(Unread::Deadline)) => return Err(End::Silent(LATE)),
         Some(Err(Unread::Refused(reason))) => return Err(End::Refused(reason)),
     };
-    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
     // A directory that was removed has no name, and is none that a matcher means.
     let workdir = std::env::current_dir().unwrap_or_default();
     let invocation = Invocation {
@@ -250,6 +251,7 @@ impl Output {
     ) -> Result<Output, End> {
         let stderr = match decision {
             CommandDecision::Matched { outcome, .. } => return Output::authored(outcome, payloads),
+            CommandDecision::Probe(outcome) => return Output::authored(outcome, payloads),
             CommandDecision::Exhausted => format!("{name}: exhausted: no further response\n"),
             CommandDecision::Unmatched(explanation) if executable.explain => {
                 format!("{name}: unmatched: no response for this call; {explanation}\n")

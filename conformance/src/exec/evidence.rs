@@ -35,7 +35,7 @@ pub(crate) fn table(status: &Status, with_differences: bool, is_styled: bool) ->
         let (before, after) = match attempt {
             _ if !is_styled => ("", ""),
             None => ("\x1b[1m", "\x1b[0m"),
-            Some(attempt) if attempt.started.reason != Reason::Matched => ("\x1b[31m", "\x1b[0m"),
+            Some(attempt) if !attempt.started.reason.is_answered() => ("\x1b[31m", "\x1b[0m"),
             Some(attempt) if attempt.started.fault => ("\x1b[33m", "\x1b[0m"),
             Some(_) => ("", ""),
         };
@@ -67,7 +67,7 @@ fn remarks(status: &Status, with_differences: bool) -> String {
 /// Why `--verify` fails, one sentence each.
 pub(crate) fn complaints(status: &Status) -> Vec<String> {
     let attempts = status.attempts().iter().enumerate();
-    let unanswered = attempts.filter(|(_, attempt)| attempt.started.reason != Reason::Matched);
+    let unanswered = attempts.filter(|(_, attempt)| !attempt.started.reason.is_answered());
     let unanswered = unanswered.map(|(index, attempt)| {
         let reason = reason(attempt.started.reason);
         format!("#{} {}: {reason}", index + 1, call(attempt))
@@ -112,23 +112,27 @@ fn step(status: &Status, attempt: &Attempt) -> String {
 fn outcome(attempt: &Attempt) -> String {
     let exit = attempt.exit_code.map(|code| format!("exit {code}"));
     let text = match (attempt.started.reason, attempt.is_cancelled, attempt.outcome) {
-        (Reason::Matched, true, _) => match exit {
+        (Reason::Matched | Reason::Probe, true, _) => match exit {
             Some(exit) => format!("cancelled, {exit}"),
             None => "cancelled".to_owned(),
         },
-        (Reason::Matched, false, None) => match attempt.started.kind {
+        (Reason::Matched | Reason::Probe, false, None) => match attempt.started.kind {
             Kind::Cli => "unfinished, exit unavailable".to_owned(),
             Kind::Mcp | Kind::Runner => "unfinished".to_owned(),
         },
-        (Reason::Matched, false, Some(_)) => match (exit, attempt.error()) {
+        (Reason::Matched | Reason::Probe, false, Some(_)) => match (exit, attempt.error()) {
             (Some(exit), _) => exit,
             (None, Some(error)) => format!("error: {error}"),
             (None, None) => "ok".to_owned(),
         },
         (reason_of, ..) => reason(reason_of).to_owned(),
     };
+    let text = match attempt.started.reason {
+        Reason::Probe => text + ", probe",
+        _ => text,
+    };
     match attempt.started.reason {
-        Reason::Matched if attempt.outcome.is_some() && !attempt.is_delivered => {
+        Reason::Matched | Reason::Probe if attempt.outcome.is_some() && !attempt.is_delivered => {
             cell(&(text + ", not delivered"))
         }
         _ => cell(&text),
@@ -138,6 +142,7 @@ fn outcome(attempt: &Attempt) -> String {
 fn reason(reason: Reason) -> &'static str {
     match reason {
         Reason::Matched => "matched",
+        Reason::Probe => "probe",
         Reason::Unmatched => "unmatched",
         Reason::Exhausted => "exhausted",
         Reason::UnknownTool => "no such tool",

@@ -31,6 +31,8 @@ pub(crate) struct Call {
     pub(crate) outcome: CallOutcome,
     /// The response that owned it, if one did.
     pub(crate) response: Option<usize>,
+    /// Whether it only looked.
+    pub(crate) is_probe: bool,
     /// Whether the outcome is a fault under test.
     pub(crate) is_fault: bool,
     /// When it began, in milliseconds since the first one.
@@ -53,6 +55,7 @@ impl Call {
             cwd: event.cwd.clone(),
             environment: event.environment.clone(),
             response: usize::try_from(event.response_index).ok(),
+            is_probe: event.reason == Reason::Probe,
             is_fault: event.fault,
             began_ms: record.began_ms.get(&event.sequence).copied().unwrap_or_default(),
         }
@@ -70,10 +73,10 @@ fn outcome(event: &Event) -> CallOutcome {
         Reason::Unmatched => CallOutcome::Unmatched,
         Reason::Exhausted => CallOutcome::Exhausted,
         Reason::UnknownTool => CallOutcome::UnknownTool,
-        Reason::Matched if event.cancelled => CallOutcome::Cancelled,
-        Reason::Matched if !has_outcome => CallOutcome::Killed,
-        Reason::Matched if is_success => CallOutcome::Success,
-        Reason::Matched => CallOutcome::Error,
+        Reason::Matched | Reason::Probe if event.cancelled => CallOutcome::Cancelled,
+        Reason::Matched | Reason::Probe if !has_outcome => CallOutcome::Killed,
+        Reason::Matched | Reason::Probe if is_success => CallOutcome::Success,
+        Reason::Matched | Reason::Probe => CallOutcome::Error,
     }
 }
 
@@ -103,8 +106,10 @@ pub(super) fn check(
 ) {
     let expected = || groups.iter().flat_map(members);
     let named: BTreeSet<String> = expected().map(CallExpectation::operation).collect();
-    let story: Vec<&Call> =
-        evidence.calls.iter().filter(|call| named.contains(&call.operation)).collect();
+    // A call that only looks belongs to it where it is named itself.
+    let is_told = |call: &Call| !call.is_probe || expected().any(|it| names_probe(it, call));
+    let is_part = |call: &&Call| named.contains(&call.operation) && is_told(call);
+    let story: Vec<&Call> = evidence.calls.iter().filter(is_part).collect();
     let (mut next, mut is_told) = (0, false);
     for (index, group) in groups.iter().enumerate() {
         let wanted = members(group);
@@ -130,6 +135,13 @@ pub(super) fn check(
             same(wanted, pointer, &story, place, found);
         }
     }
+}
+
+/// Whether an expectation means a call that only looks: by its tool, or by its
+/// whole arguments.
+fn names_probe(wanted: &CallExpectation, call: &Call) -> bool {
+    let is_named = wanted.tool.is_some() || wanted.args.is_some();
+    is_named && wanted.operation() == call.operation && has_arguments(wanted, call)
 }
 
 fn members(group: &CallGroup) -> &[CallExpectation] {

@@ -37,7 +37,11 @@ pub(super) fn check(
 fn counts(limit: &Limit, call: &Call) -> bool {
     let is_named = limit.any == Some(true) || limit.operation() == call.operation;
     let contains = limit.args_contain.iter().all(|text| holds(&call.arguments, text));
+    // A call that only looks is counted where its tool or its arguments are named.
+    let names_probes =
+        limit.tool.is_some() || limit.args.is_some() || !limit.args_contain.is_empty();
     is_named
+        && (names_probes || !call.is_probe)
         && are_arguments(limit.arguments.as_ref(), limit.args.as_ref(), call)
         && contains
         && limit.result.is_none_or(|result| result == call.outcome)

@@ -21,6 +21,7 @@ fn call(operation: &str, arguments: Value, outcome: CallOutcome, began_ms: u64) 
         environment: BTreeMap::new(),
         outcome,
         response: Some(0),
+        is_probe: false,
         is_fault: false,
         began_ms: began_ms as f64,
     }

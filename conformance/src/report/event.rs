@@ -26,6 +26,7 @@ fn call(event: &Event) -> String {
 fn outcome(event: &Event) -> String {
     let mut text = match event.reason {
         Reason::Matched => matched(event),
+        Reason::Probe => matched(event) + ", probe",
         Reason::Unmatched => "unmatched".to_owned(),
         Reason::Exhausted => "exhausted".to_owned(),
         Reason::UnknownTool => "unknown tool".to_owned(),
@@ -33,7 +34,7 @@ fn outcome(event: &Event) -> String {
     if event.fault {
         text.push_str(", fault");
     }
-    if event.reason == Reason::Matched && !event.delivered && !event.cancelled {
+    if event.reason.is_answered() && !event.delivered && !event.cancelled {
         text.push_str(", delivery unknown");
     }
     text

@@ -10,6 +10,7 @@ mod grading;
 mod ignored;
 mod interrupts;
 mod live;
+mod probes;
 #[path = "../common/processes.rs"]
 mod processes;
 mod selection;
