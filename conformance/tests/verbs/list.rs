@@ -30,7 +30,7 @@ fn programs_read_json() {
     let listed: Value = serde_json::from_str(&text).unwrap();
     let first = json!({
         "case": "a", "task": "t", "file": "cases/a.yaml", "class": "busy", "kinds": ["mcp"],
-        "covers": ["seed", "x"], "twin": false, "bad_agents": 6,
+        "covers": ["seed", "x"], "twin": false, "bad_agents": 7,
     });
     assert_eq!(listed[0], first);
     assert_eq!(listed[1]["kinds"], json!(["mcp", "cli"]));
