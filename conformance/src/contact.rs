@@ -108,8 +108,12 @@ impl Contact<'_> {
         }
         let calls = self.own_calls()?;
         let refused = calls.iter().find(|call| {
-            call.how == How::Refused
-                && (call.operation != "shell" || self.mocked_in(call).is_some())
+            let is_of_mock = match call.operation.as_str() {
+                "shell" => self.mocked_in(call).is_some(),
+                // Some tell of one that was stopped in the middle as of a refusal.
+                tool => self.reached(tool) < made(&calls, tool),
+            };
+            call.how == How::Refused && is_of_mock
         })?;
         let words = refused.words.as_deref().unwrap_or("it gave no reason");
         let what = match refused.operation.as_str() {
@@ -122,13 +126,8 @@ impl Contact<'_> {
     /// A call that the events show, and of which the journal knows nothing.
     fn not_arrived(&self) -> Option<String> {
         let calls = self.own_calls()?;
-        let recorded = calls_of(self.record);
         for call in calls.iter().filter(|call| call.operation != "shell") {
-            // One whose end is not told may have been under way when the agent ended.
-            let is_same =
-                |other: &&AgentCall| other.operation == call.operation && other.how != How::Unknown;
-            let made = calls.iter().filter(is_same).count();
-            let arrived = recorded.iter().filter(|it| it.operation == call.operation).count();
+            let (made, arrived) = (made(&calls, &call.operation), self.reached(&call.operation));
             if made > arrived {
                 let words = call.words.as_ref().map_or(String::new(), |it| format!(": {it}"));
                 return Some(format!(
@@ -138,6 +137,11 @@ impl Contact<'_> {
             }
         }
         None
+    }
+
+    /// How many calls of a tool are on record.
+    fn reached(&self, operation: &str) -> usize {
+        calls_of(self.record).iter().filter(|it| it.operation == operation).count()
     }
 
     /// The mocked executable that a command is sure to start.
@@ -270,6 +274,13 @@ fn surplus(attempts: &[&Call], calls: &[&AgentCall]) -> Vec<u64> {
         left.remove(place);
     }
     left.iter().map(|it| it.sequence).collect()
+}
+
+/// How many calls of a tool the events show.
+fn made(calls: &[AgentCall], operation: &str) -> usize {
+    // One whose end is not told may have been under way when the agent ended.
+    let is_same = |it: &&AgentCall| it.operation == operation && it.how != How::Unknown;
+    calls.iter().filter(is_same).count()
 }
 
 /// Whether two names are the same to an agent, which has few characters for names.

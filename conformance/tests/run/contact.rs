@@ -91,6 +91,10 @@ fn what_the_agent_does_badly_is_its_own() {
     let gives_up = ["call", "lookup", "sh", "gh pr", "say", "done"];
     let record = Agent { actions: &gives_up, changes: &[] }.run(&Place::of(BOTH), 1);
     assert_eq!(record["verdict"], "FAIL", "{record:#}");
+    // As some tell of a call that was under way when they were stopped.
+    let is_stopped = ["reject", "lookup", "say", "done"];
+    let record = Agent { actions: &is_stopped, changes: &[] }.run(&Place::of(BOTH), 1);
+    assert_eq!(record["verdict"], "FAIL", "{record:#}");
     let never_tries = ["say", "done"];
     let record = Agent { actions: &never_tries, changes: &[] }.run(&Place::of(BOTH), 1);
     assert_eq!(record["verdict"], "FAIL", "{record:#}");

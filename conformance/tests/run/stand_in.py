@@ -6,6 +6,7 @@ other, and tells of it in the event stream of Claude Code.
 call TOOL        calls a tool of the server `orders`, once
 call-twice TOOL  does so twice by itself, and tells of one call
 refuse TOOL      tells that its policy refused the call
+reject TOOL      calls a tool, and tells that its policy refused the call
 claim TOOL       tells of a call that it does not make
 sh LINE          runs a command line with bash -c
 login LINE       runs it with bash -lc, after a profile that resets PATH
@@ -88,8 +89,10 @@ for verb, what in zip(words[::2], words[1::2]):
             server.call(what)
         result = server.call(what)
         ended(name, result["content"][0]["text"], result.get("isError", False))
-    elif verb == "refuse":
+    elif verb in ("refuse", "reject"):
         name = asked(f"mcp__orders__{what}", {"id": "A"})
+        if verb == "reject":
+            server.call(what)
         ended(name, "Claude requested permissions to use it, but you haven't granted it yet.", True)
     elif verb == "claim":
         ended(asked(f"mcp__orders__{what}", {"id": "A"}), "No such tool available", True)
