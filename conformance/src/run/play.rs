@@ -14,7 +14,7 @@ use super::crew::Crew;
 use super::observe;
 use super::setup::{self, Failed, Wired};
 use crate::case::Case;
-use crate::contact::Contact;
+use crate::contact::{Contact, Heard};
 use crate::find;
 use crate::grade::graders::{self, Place};
 use crate::model::Served;
@@ -244,10 +244,11 @@ fn in_touch(
     seen: Option<&[Seen]>,
     redactor: &Redactor,
 ) -> Result<(), String> {
-    let contact = Contact { document, record, seen, tool: run.agent.tool(), redactor };
-    let (calls, repeated) = (contact.own_calls(), contact.repeated());
+    let heard = Heard { seen, tool: run.agent.tool(), redactor };
+    let contact = Contact::new(document, record, heard);
+    let repeated = contact.repeated();
     let broken = contact.broken().filter(|_| run.agent.is_promised());
-    record.agent_calls = calls;
+    record.agent_calls = contact.into_own_calls();
     record.client_retries = repeated.as_ref().map(|it| u32::try_from(it.len()).unwrap_or(u32::MAX));
     record.client_repeated = repeated.unwrap_or_default();
     if let Some(problem) = seen.and_then(observed::problem) {
